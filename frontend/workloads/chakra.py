@@ -16,11 +16,16 @@ from pydantic import AfterValidator
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.collectives.registry import OPERATIONS, ROOTED
 from frontend.errors import warn
-from frontend.formats.chakra.collectives import Matching
-from frontend.formats.chakra.converted import check_dependencies, dangling, launches
+from frontend.formats.chakra.collectives import Matching, groups_of, read_groups
+from frontend.formats.chakra.converted import (
+    check_dependencies,
+    check_ends,
+    dangling,
+    launches,
+    peers,
+    unmatched,
+)
 from frontend.formats.chakra.decode import ChakraTrace, read_trace
-from frontend.formats.chakra.groups import groups_of, read_groups
-from frontend.formats.chakra.messages import check_ends, peers, unmatched
 from frontend.formats.chakra.schema import ChakraType
 from frontend.formats.wiring import check_messages, check_order
 from frontend.nodes import Ids, NodeColumns, NodeType, Wide

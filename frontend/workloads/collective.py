@@ -114,12 +114,12 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
             root=root,
             blocks=blocks,
         )
-        node = Node(name, NodeType.COLLECTIVE, 0, 0, 0, 0, ())
+        node = Node(name, NodeType.COLLECTIVE, 0, 0)
         traces = [Trace(group, (node,))]
         if workload.starts is not None:
             later = node._replace(dependencies=(0,))
             traces = [
-                Trace((rank,), (Node("start", NodeType.TIMER, 0, 0, start, 0, ()), later))
+                Trace((rank,), (Node("start", NodeType.TIMER, 0, 0, start), later))
                 for rank, start in zip(group or range(members), workload.starts, strict=True)
             ]
         return Plan(layers=(name,), issues=[issue], traces=traces)

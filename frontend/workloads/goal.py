@@ -1,6 +1,5 @@
 """Workload kind `goal`: a schedule of LogGOPSim or ATLAHS."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ from frontend.schema.quantities import PositiveTime
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.compute_scale import ComputeScale, scale_problems, scaled
 from frontend.workloads.plan import Plan
-from frontend.workloads.registry import Chosen, WorkloadKind
+from frontend.workloads.registry import WorkloadKind
 
 CALC, MESSAGES = 0, 1
 LAYERS = ("calc", "messages")
@@ -45,11 +44,6 @@ class _Goal(WorkloadKind[GoalWorkload]):
 
     def default_collective(self) -> None:
         return None
-
-    def algorithms(
-        self, workload: GoalWorkload, collective: CollectiveAlgorithms | None
-    ) -> Iterator[Chosen]:
-        yield from ()
 
     def problems(self, workload: GoalWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
         if not Path(workload.file).is_file():

@@ -220,11 +220,8 @@ class _Builder:
     def collective(
         self, name: str, layer: str, iteration: int, operation: str, size: int, after: list[int]
     ) -> int:
-        algorithm = getattr(self.algorithms, operation)
         waits = sorted({*after, *self.last})
-        node = self.plan.collective(
-            name, layer, iteration, operation, algorithm, self.algorithms, size, waits
-        )
+        node = self.plan.collective(name, layer, iteration, operation, self.algorithms, size, waits)
         self.last = [node]
         return node
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
-from frontend.collectives.choices import AnyAlgorithm
+from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.collectives.group_rings import GroupRings
 from frontend.collectives.program.blocks import Blocks
 from frontend.nodes import NodeColumns, NodeType, slices
@@ -25,11 +25,11 @@ class Node(NamedTuple):
     layer: int
     """Index of its layer in `Plan.layers`."""
     iteration: int
-    duration_ps: int
+    duration_ps: int = 0
     """Duration of a COMPUTE or TIMER node."""
-    collective: int
+    collective: int = 0
     """Index of a COLLECTIVE node's collective in `Plan.issues`."""
-    dependencies: tuple[int, ...]
+    dependencies: tuple[int, ...] = ()
     """Indices of the earlier nodes that it waits for."""
     peer: int = 0
     """Rank at the other end of a message (SEND and RECV)."""
@@ -115,15 +115,8 @@ class Plan:
         after: Iterable[int] = (),
     ) -> int:
         """Append an operator to the compute stream of all ranks, and return the node's index."""
-        node = Node(
-            f"{layer}.{name}",
-            NodeType.COMPUTE,
-            self.layers.index(layer),
-            iteration,
-            duration_ps,
-            0,
-            tuple(after),
-        )
+        index, waits = self.layers.index(layer), tuple(after)
+        node = Node(f"{layer}.{name}", NodeType.COMPUTE, index, iteration, duration_ps, 0, waits)
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -133,16 +126,14 @@ class Plan:
         layer: str,
         iteration: int,
         operation: str,
-        algorithm: AnyAlgorithm,
-        options: AlgorithmOptions,
+        algorithms: CollectiveAlgorithms,
         size_bytes: int,
         after: Iterable[int] = (),
-        root: int = 0,
     ) -> int:
         """Append a collective that all ranks issue after `after`, and return its node's index."""
-        index = self.layers.index(layer)
+        index, algorithm = self.layers.index(layer), algorithms.of(operation)
         self.issues.append(
-            Issue(name, operation, algorithm, options, size_bytes, iteration, index, root=root)
+            Issue(name, operation, algorithm, algorithms, size_bytes, iteration, index)
         )
         number = len(self.issues) - 1
         node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, tuple(after))

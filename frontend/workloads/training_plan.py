@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import ScenarioError
-from frontend.parallelization import OperatorGraph, Strategy, reduced_groups
+from frontend.parallelization import (
+    OperatorGraph,
+    Strategy,
+    Transfer,
+    partial_sums,
+    reduced_groups,
+    transfer,
+)
 from frontend.parallelization.server import Server, weight_bytes, work
+from frontend.parallelization.strategy import bounds
 from frontend.roofline import LONGEST_PS, Cost, duration_ps
 from frontend.schema.training import Training
-from frontend.workloads.messages import Message, Phase, messages
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
+
+Phase = Literal["forward", "backward"]
 
 Arriving = dict[tuple[Phase, int, bool, int], list[int]]
 """Receives of a micro-batch by phase, operator, whether they are of partial sums, and server."""
@@ -20,16 +32,66 @@ OPTIMIZER = "optimizer"
 _PS_PER_S = 10**12
 
 
-class _Stream:
-    """The nodes of one server, and the latest weight update, which the next iteration waits for."""
+class Message(NamedTuple):
+    """A message from one server to another: an operator's output, or the gradient of its input.
 
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.updated: tuple[int, ...] = ()
+    If both operators are the same, the message has partial sums of its output, or gradients of
+    this output.
+    """
 
-    def add(self, node: Node) -> int:
-        self.nodes.append(node)
-        return len(self.nodes) - 1
+    phase: Phase
+    operator: int
+    """Index of the operator that the message follows."""
+    reader: int
+    """Index of the operator that waits for the message in the same phase."""
+    source: int
+    """Sending server."""
+    target: int
+    """Receiving server."""
+    bytes: int
+    """Size of the message."""
+    route: int = 0
+    """Index of the path between the two servers that the message takes."""
+
+    @property
+    def sums(self) -> bool:
+        """Whether the message belongs to the exchange of partial sums."""
+        return self.operator == self.reader
+
+
+def messages(graph: OperatorGraph, strategy: Strategy, paths: int = 1) -> list[Message]:
+    """Return the messages of a micro-batch, ordered by the operators that read the outputs.
+
+    What a server sends to another server after an operator is divided evenly among `paths`
+    messages, each with a route of its own.
+    """
+    return [part for whole in _messages(graph, strategy) for part in _spread(whole, paths)]
+
+
+def _spread(message: Message, paths: int) -> Iterator[Message]:
+    for route, (first, end) in enumerate(pairwise(bounds(message.bytes, paths))):
+        if first < end:
+            yield Message(*message[:5], end - first, route)
+
+
+def _messages(graph: OperatorGraph, strategy: Strategy) -> Iterator[Message]:
+    placed = strategy.placements
+    batch = graph.microbatch(strategy.microbatches).batch
+    for reader, operator in enumerate(graph.operators):
+        for position, producer in enumerate(operator.inputs):
+            read = graph.operators[producer]
+            origin, target = placed[producer], placed[reader]
+            moved = transfer(read, batch, origin, target, operator, position)
+            yield from _both_ways(producer, reader, moved)
+        if placed[reader].rows > 1:
+            sums = partial_sums(operator, batch, placed[reader])
+            yield from _both_ways(reader, reader, sums)
+
+
+def _both_ways(producer: int, reader: int, moved: Transfer) -> Iterator[Message]:
+    for source, target, size in zip(*(each.tolist() for each in moved.messages()), strict=True):
+        yield Message("forward", producer, reader, source, target, size)
+        yield Message("backward", reader, producer, target, source, size)
 
 
 class PlanBuilder:
@@ -57,7 +119,10 @@ class PlanBuilder:
         self.algorithms = algorithms
         self.names = [operator.name for operator in self.graph.operators]
         self.plan = Plan(layers=(*self.names, OPTIMIZER))
-        self.streams = [_Stream() for _ in range(strategy.servers)]
+        self.streams: list[list[Node]] = [[] for _ in range(strategy.servers)]
+        # Of each server: the latest weight update, which the next iteration waits for.
+        self.latest_update: list[tuple[int, ...]] = [()] * strategy.servers
+        self.reductions: list[list[int]] = []
         self.messages = messages(self.graph, self.strategy, paths)
         self.owners = [self.owner(message) for message in self.messages]
         self.sent: dict[tuple[Phase, int, bool], list[int]] = defaultdict(list)
@@ -67,6 +132,7 @@ class PlanBuilder:
         # The backward phase of the last micro-batch also sums gradients inside the servers.
         self.last: list[list[int]] = []
         self.updates = [Cost(0, 0)] * strategy.servers
+        self.iteration = 0
         self.flows = 0  # all-reduces that are flows
         self.measure()
 
@@ -100,20 +166,21 @@ class PlanBuilder:
             self.iterate(iteration)
         together: dict[tuple[Node, ...], list[int]] = defaultdict(list)
         for rank, stream in enumerate(self.streams):
-            together[tuple(stream.nodes)].append(rank)
+            together[tuple(stream)].append(rank)
         self.plan.traces = [Trace(tuple(ranks), nodes) for nodes, ranks in together.items()]
         return self.plan
 
     def iterate(self, iteration: int) -> None:
+        self.iteration = iteration
         parts = range(self.strategy.microbatches)
-        arriving = [self.receive(iteration, part) for part in parts]
+        arriving = [self.receive(part) for part in parts]
         operators = range(len(self.graph.operators))
         for part in parts:
             for index in operators:
-                self.compute("forward", index, iteration, part, arriving[part])
+                self.compute("forward", index, part, arriving[part])
         for part in parts[:-1]:
             for index in reversed(operators):
-                self.compute("backward", index, iteration, part, arriving[part])
+                self.compute("backward", index, part, arriving[part])
         groups = [
             reduced_groups(operator, placement)
             for operator, placement in zip(
@@ -122,48 +189,54 @@ class PlanBuilder:
         ]
         left = Counter(group for one in groups for group, _ in one)
         collected: Counter[Ranks] = Counter()
-        reductions: list[list[int]] = [[] for _ in self.streams]
+        self.reductions = [[] for _ in self.streams]
         for index in reversed(operators):
-            done = self.compute("backward", index, iteration, parts[-1], arriving[-1])
+            done = self.compute("backward", index, parts[-1], arriving[-1])
             for group, size in groups[index]:
                 collected[group] += size
                 left[group] -= 1
                 if collected[group] >= (self.workload.bucket if left[group] else 1):
-                    self.reduce(index, iteration, group, collected.pop(group), done, reductions)
-        for number, stream in enumerate(self.streams):
-            duration = duration_ps(self.updates[number], self.workload.compute)
+                    self.reduce(index, group, collected.pop(group), done)
+        for server, waits in enumerate(self.reductions):
+            duration = duration_ps(self.updates[server], self.workload.compute)
             name, layer = f"{OPTIMIZER}.update", len(self.names)
-            node = Node(
-                name, NodeType.COMPUTE, layer, iteration, duration, 0, (*reductions[number],)
-            )
-            stream.updated = (stream.add(node),)
+            update = self.add(server, name, NodeType.COMPUTE, layer, waits, duration_ps=duration)
+            self.latest_update[server] = (update,)
 
-    def receive(self, iteration: int, part: int) -> Arriving:
+    def add(
+        self,
+        server: int,
+        name: str,
+        kind: NodeType,
+        layer: int,
+        after: Iterable[int],
+        **values: int,
+    ) -> int:
+        """Append a node to the stream of a server, and return its index."""
+        node = Node(name, kind, layer, self.iteration, dependencies=tuple(after), **values)
+        self.streams[server].append(node)
+        return len(self.streams[server]) - 1
+
+    def receive(self, part: int) -> Arriving:
         """Add the receives of a micro-batch."""
         posted: Arriving = defaultdict(list)
-        first = self.first_tag(iteration, part)
+        first = self.first_tag(self.iteration, part)
         for number, message in enumerate(self.messages):
-            stream = self.streams[message.target]
-            name, owner = self.owners[number]
-            node = Node(
+            server, (name, layer) = message.target, self.owners[number]
+            node = self.add(
+                server,
                 name,
                 NodeType.RECV,
-                owner,
-                iteration,
-                0,
-                0,
-                stream.updated,
-                message.source,
-                message.bytes,
-                first + number,
+                layer,
+                self.latest_update[server],
+                peer=message.source,
+                bytes=message.bytes,
+                tag=first + number,
             )
-            key = message.phase, message.reader, message.sums, message.target
-            posted[key].append(stream.add(node))
+            posted[message.phase, message.reader, message.sums, server].append(node)
         return posted
 
-    def compute(
-        self, phase: Phase, index: int, iteration: int, part: int, arriving: Arriving
-    ) -> dict[int, int]:
+    def compute(self, phase: Phase, index: int, part: int, arriving: Arriving) -> dict[int, int]:
         """Add an operator and its messages for a micro-batch; return its node per server."""
         servers = self.strategy.placements[index].servers
         is_last = phase == "backward" and part == self.strategy.microbatches - 1
@@ -178,108 +251,68 @@ class PlanBuilder:
             else:
                 steps = [("gradient", summed, False), (phase, durations, True)]
         done: dict[int, int] = {}
-        for name, times, sums in steps:
+        for step, times, sums in steps:
             if sums:
-                self.send(phase, index, iteration, part, done, sums=True)
-            for rank, duration in times.items():
-                after = (*arriving.get((phase, index, sums, rank), ()),)
-                node = Node(
-                    f"{self.names[index]}.{name}",
-                    NodeType.COMPUTE,
-                    index,
-                    iteration,
-                    duration,
-                    0,
-                    after,
+                self.send(phase, index, part, done, sums=True)
+            name = f"{self.names[index]}.{step}"
+            for server, duration in times.items():
+                after = arriving.get((phase, index, sums, server), ())
+                done[server] = self.add(
+                    server, name, NodeType.COMPUTE, index, after, duration_ps=duration
                 )
-                done[rank] = self.streams[rank].add(node)
-        self.send(phase, index, iteration, part, done, sums=False)
+        self.send(phase, index, part, done, sums=False)
         return done
 
     def send(
-        self,
-        phase: Phase,
-        index: int,
-        iteration: int,
-        part: int,
-        done: dict[int, int],
-        *,
-        sums: bool,
+        self, phase: Phase, index: int, part: int, done: dict[int, int], *, sums: bool
     ) -> None:
         """Add the messages that follow an operator's nodes `done`."""
-        first = self.first_tag(iteration, part)
+        first = self.first_tag(self.iteration, part)
         for number in self.sent[phase, index, sums]:
-            message = self.messages[number]
-            name, owner = self.owners[number]
-            node = Node(
+            message, (name, layer) = self.messages[number], self.owners[number]
+            self.add(
+                message.source,
                 name,
                 NodeType.SEND,
-                owner,
-                iteration,
-                0,
-                0,
+                layer,
                 (done[message.source],),
-                message.target,
-                message.bytes,
-                first + number,
-                message.route,
+                peer=message.target,
+                bytes=message.bytes,
+                tag=first + number,
+                route=message.route,
             )
-            self.streams[message.source].add(node)
 
-    def reduce(
-        self,
-        index: int,
-        iteration: int,
-        group: Ranks,
-        size: int,
-        done: dict[int, int],
-        reductions: list[list[int]],
-    ) -> None:
+    def reduce(self, index: int, group: Ranks, size: int, done: dict[int, int]) -> None:
         """Add the all-reduce of the gradients that a group of servers has collected."""
         name = f"{self.names[index]}.all_reduce"
         if self.workload.rings == "flows":
-            self.flow(name, index, iteration, group, size, done, reductions)
+            self.flow(name, index, group, size, done)
             return
         ranks = None if len(group) == len(self.streams) else group
+        number = len(self.plan.issues)
+        own = self.algorithms
         self.plan.issues.append(
-            Issue(
-                name,
-                "all_reduce",
-                self.algorithms.all_reduce,
-                self.algorithms,
-                size,
-                iteration,
-                index,
-                ranks,
-            )
+            Issue(name, "all_reduce", own.all_reduce, own, size, self.iteration, index, ranks)
         )
-        number = len(self.plan.issues) - 1
-        for rank in group:
-            node = Node(name, NodeType.COLLECTIVE, index, iteration, 0, number, (done[rank],))
-            reductions[rank].append(self.streams[rank].add(node))
+        for server in group:
+            waits = (done[server],)
+            node = self.add(server, name, NodeType.COLLECTIVE, index, waits, collective=number)
+            self.reductions[server].append(node)
 
-    def flow(
-        self,
-        name: str,
-        index: int,
-        iteration: int,
-        group: Ranks,
-        size: int,
-        done: dict[int, int],
-        reductions: list[list[int]],
-    ) -> None:
+    def flow(self, name: str, index: int, group: Ranks, size: int, done: dict[int, int]) -> None:
         """Add a ring all-reduce as one message from each member to the next."""
         ring = sorted(group)
         sent = 2 * (len(ring) - 1) * size // len(ring)
         tag = self.first_tag(self.workload.iterations, 0) + self.flows
         self.flows += 1
         for rank, following in zip(ring, (*ring[1:], ring[0]), strict=True) if sent else ():
-            for type_, own, peer in (
+            for kind, own, peer in (
                 (NodeType.SEND, rank, following),
                 (NodeType.RECV, following, rank),
             ):
-                node = Node(name, type_, index, iteration, 0, 0, (done[own],), peer, sent, tag)
-                reductions[own].append(self.streams[own].add(node))
+                waits = (done[own],)
+                node = self.add(own, name, kind, index, waits, peer=peer, bytes=sent, tag=tag)
+                self.reductions[own].append(node)
 
     def owner(self, message: Message) -> tuple[str, int]:
         """Return the name and the layer of the nodes that send and receive a message.

@@ -13,7 +13,7 @@ from bridge.batch.layout_search import LayoutSearch
 from bridge.cli.main import main
 from bridge.errors import InputError
 from frontend import ScenarioError, load_scenario
-from frontend.workloads.llm.choices import orders, sizes
+from frontend.workloads.llm.grid import orders, sizes
 from frontend.workloads.llm.workload import Layout
 
 MODEL = {

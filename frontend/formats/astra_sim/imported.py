@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,14 @@ def read_text(path: Path) -> str:
         raise ScenarioError(f"{path}: not UTF-8 text") from None
     except OSError as error:
         raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a file; raise ScenarioError if it cannot be read, or is no JSON."""
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(f"{path}: expected JSON ({error})") from None
 
 
 def plain(value: float) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from frontend.errors import ScenarioError
-from frontend.formats.astra_sim.dimensions import topology_of
-from frontend.formats.astra_sim.imported import Imported, read_text
+from frontend.formats.astra_sim.imported import Imported, read_json, read_text
 from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
-from topology_gen.formats.graphs.dimensions import KEYS, dimensions, is_dimensions
+from topology_gen.formats.graphs.dimensions import KEYS, Dimension, dimensions, is_dimensions
 from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
 
 _MOST_RANKS = 1 << 20
@@ -100,9 +98,37 @@ def network_of(path: Path, logical: Path | None, made: Imported) -> ImportedNetw
             "backend; for the other backend, set links.mtu to 9000B"
         )
     sizes, kinds = tuple(one.size for one in parts), tuple(one.kind for one in parts)
-    topology = topology_of(path, parts, made)
+    topology = _topology(path, parts, made)
     settings = _without_acknowledgements(len(parts))
     return ImportedNetwork("analytical", topology, sizes, kinds, settings)
+
+
+def _topology(path: Path, found: Sequence[Dimension], made: Imported) -> dict[str, Any]:
+    """Return the family of one dimension or of a torus, or else a graph of all links.
+
+    Parameters
+    ----------
+    path : Path
+        The network file, which a graph reads.
+    found : sequence of Dimension
+        The dimensions in it.
+    made : Imported
+        Receives the file if the topology names it.
+    """
+    first = found[0]
+    links = {"bandwidth": first.bandwidth, "latency": first.latency, "buffer": "unlimited"}
+    if len(found) == 1 and first.kind == "Switch":
+        return {"family": "flat", "ranks": first.size, **links}
+    if len(found) == 1 and first.kind == "FullyConnected":
+        return {"family": "direct_connect", "graph": f"complete:n={first.size}", **links}
+    if len(found) == 1 and first.size > 2:
+        return {"family": "direct_connect", "graph": f"ring:n={first.size},d=2", **links}
+    rings = all(one == ("Ring", one.size, first.bandwidth, first.latency) for one in found)
+    if rings and len(found) > 1 and min(one.size for one in found) > 2:
+        # the last of our dimensions changes fastest with the number of the rank
+        lengths = "x".join(str(one.size) for one in reversed(found))
+        return {"family": "direct_connect", "graph": f"torus:dims={lengths}", **links}
+    return {"family": "graph", "file": made.name(path), "buffer": "unlimited"}
 
 
 def _without_acknowledgements(dimensions: int) -> dict[str, dict[str, str]]:
@@ -141,10 +167,7 @@ def _logical(path: Path | None) -> tuple[int, ...]:
     """Return the sizes of the logical dimensions; none if there is no file."""
     if path is None:
         return ()
-    try:
-        content = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{path}: expected JSON ({error})") from None
+    content = read_json(path)
     dimensions = content.get("logical-dims") if isinstance(content, dict) else None
     if not isinstance(dimensions, list) or not dimensions:
         raise ScenarioError(f'{path}: expected the key logical-dims with a list, such as ["8"]')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
-from frontend.formats.astra_sim.imported import Imported, plain, read_text
+from frontend.formats.astra_sim.imported import Imported, plain, read_json
 
 _POLICIES = {"LIFO": "lifo", "FIFO": "fifo"}
 _WITHOUT_EFFECT = frozenset(
@@ -69,10 +68,7 @@ def read_system(path: Path, made: Imported) -> SystemFile:
     ScenarioError
         If it is no JSON object.
     """
-    try:
-        content = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{path}: expected JSON ({error})") from None
+    content = read_json(path)
     if not isinstance(content, dict):
         raise ScenarioError(f"{path}: expected a JSON object")
     return SystemFile(path, content, made)

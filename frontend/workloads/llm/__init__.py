@@ -16,8 +16,8 @@ from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
-from frontend.workloads.llm import choices
-from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm import grid as grids
+from frontend.workloads.llm.grid import Changes, Grid
 from frontend.workloads.llm.memory import Memory, rank_memory
 from frontend.workloads.llm.stage import build
 from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
@@ -65,11 +65,11 @@ class _Llm(WorkloadKind[LlmWorkload]):
             pipeline_layer=COMMUNICATION_LAYERS["pp"],
         )
 
-    def sizes(self, workload: LlmWorkload, ranks: int) -> Iterator[choices.Changes]:
-        yield from choices.sizes(workload.layout, ranks)
+    def sizes(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
+        yield from grids.sizes(workload.layout, ranks)
 
-    def orders(self, workload: LlmWorkload, ranks: int) -> Iterator[choices.Changes]:
-        yield from choices.orders(workload.layout, ranks)
+    def orders(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
+        yield from grids.orders(workload.layout, ranks)
 
     def plan(
         self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, Operators
-from frontend.workloads.llm.partition import Weights
+from frontend.workloads.llm.partition import Unit, Weights
 from frontend.workloads.llm.stream import Stream, Transfer
-from frontend.workloads.llm.units import Unit
 
 
 class DataParallel:

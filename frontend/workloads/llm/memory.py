@@ -14,10 +14,9 @@ from typing import NamedTuple
 from frontend.models.transformer import has_experts, head_widths, kv_elements
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT
-from frontend.workloads.llm.partition import chunks, stage_weights
+from frontend.workloads.llm.partition import chunks, gathered_weights, stage_weights
 from frontend.workloads.llm.routing import routed_tokens
 from frontend.workloads.llm.schedule import warm_up
-from frontend.workloads.llm.units import gathered_weights
 from frontend.workloads.llm.workload import LlmWorkload
 
 _STATE = 12  # bytes of Adam for a weight: a copy of the weight and two moments, 4 bytes each

@@ -1,4 +1,15 @@
-"""Which layers a pipeline stage computes, and how many weights a rank of it holds."""
+"""Which layers a pipeline stage computes, and how many weights a rank of it holds and gathers.
+
+Ranks of dp that share weights (zero 3) gather them in units. A unit is a layer, the embedding, or
+the output layer with the normalisation before it. Ranks gather a unit before its forward phase,
+drop it, and gather it again before its backward phase. Two units stay, because they would be
+gathered again at once: the output layer between its phases, and, for a whole micro-batch, a table
+that is the embedding and the output layer of one stage.
+
+Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
+models", SC 2020, section 7.2.2, for the two gatherings; TorchTitan (W. Liang et al., ICLR 2025),
+`apply_fsdp` for Llama, for the units and those that stay (`reshard_after_forward`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +23,8 @@ from frontend.models.transformer import (
     norm_weights,
 )
 from frontend.schema.transformer import Card
-from frontend.workloads.llm.workload import Layout
+from frontend.workloads.llm.schedule import Pass, Step, steps, zero_bubble_steps
+from frontend.workloads.llm.workload import Layout, LlmWorkload
 
 
 class Weights(NamedTuple):
@@ -97,3 +109,93 @@ def stage_weights(card: Card, layout: Layout, stage: int) -> Weights:
 
 def _part(matrices: list[Matrix], ranks: int) -> int:
     return sum(matrix.part(ranks).weights for matrix in matrices)
+
+
+class Unit(NamedTuple):
+    """Weights that are gathered together."""
+
+    name: str
+    weights: Weights
+
+
+_KEPT = Weights(0, 0)
+"""What is left to gather of a unit that a rank has kept."""
+
+
+def stage_steps(layout: Layout, stage: int, micro_batches: int) -> list[Step]:
+    """Return the steps of a stage in order."""
+    if layout.schedule == "zero_bubble":
+        return zero_bubble_steps(stage, layout.pp, micro_batches)
+    return steps(stage, layout.pp, micro_batches, layout.chunks)
+
+
+def used_units(card: Card, layout: Layout, stage: int, order: list[Step]) -> list[Unit]:
+    """Return what a stage gathers before the parts of its steps, in order of use.
+
+    There is an entry for the embedding, each layer, and the forward phase of the output layer. The
+    gradients of weights need no weights.
+    """
+    own = chunks(card, layout)[stage :: layout.pp]
+    passes = {
+        (place, forward): _pass(card, layout, chunk, forward)
+        for place, chunk in enumerate(own)
+        for forward in (True, False)
+    }
+    return [
+        unit
+        for step in order
+        if step.kind != Pass.WEIGHTS
+        for unit in passes[step.chunk, step.forward]
+    ]
+
+
+def gathered_weights(
+    workload: LlmWorkload, stage: int, micro_batches: int, ranks: tuple[int, int]
+) -> int:
+    """Return the most weights that a rank of a stage has gathered at a time.
+
+    These are the unit in use, and the units that are gathered ahead. Each is whole, with the part
+    of the rank itself, as the buffer of the all-gather is.
+
+    Parameters
+    ----------
+    workload : LlmWorkload
+        The workload.
+    stage : int
+        The pipeline stage.
+    micro_batches : int
+        Micro-batches of an iteration.
+    ranks : tuple of int
+        Ranks that share dense weights, and those of experts.
+    """
+    card, layout = workload.model, workload.layout
+    if layout.zero < 3:
+        return 0
+    # From twice the stages on, further micro-batches only repeat the order.
+    order = stage_steps(layout, stage, min(micro_batches, 2 * layout.pp))
+    units = used_units(card, layout, stage, order)
+    ahead, table = workload.overlap.prefetch + 1, 0
+    if has_one_table(card, layout):  # it is there all the time
+        table = _shared(units[0].weights, ranks)
+        units = [unit for unit in units if unit.name != units[0].name]
+    sizes = [_shared(unit.weights, ranks) for unit in units]
+    starts = range(max(1, len(sizes) - ahead + 1))
+    return table + max(sum(sizes[at : at + ahead]) for at in starts)
+
+
+def _pass(card: Card, layout: Layout, chunk: Chunk, forward: bool) -> list[Unit]:
+    """Return the units of a chunk in order of use, in one of the phases."""
+    units = [Unit("layer", layer_weights(card, layout, layer)) for layer in chunk.layers]
+    embedding, output = embedding_weights(card, layout), output_weights(card, layout)
+    if has_one_table(card, layout):
+        embedding = Weights(embedding.dense + output.dense, 0) if forward else _KEPT
+        output = _KEPT
+    if card.vocabulary and chunk.number == 0:
+        units.insert(0, Unit("embedding_weights", embedding))
+    if card.vocabulary and forward and chunk.number == layout.pp * layout.chunks - 1:
+        units.append(Unit("output_weights", output))
+    return units if forward else units[::-1]
+
+
+def _shared(weights: Weights, ranks: tuple[int, int]) -> int:
+    return sum(count for count, sharing in zip(weights, ranks, strict=True) if sharing > 1)

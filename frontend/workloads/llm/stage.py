@@ -13,12 +13,13 @@ from frontend.workloads.llm.partition import (
     embedding_weights,
     layer_weights,
     output_weights,
+    stage_steps,
     stage_weights,
     table_weights,
+    used_units,
 )
 from frontend.workloads.llm.schedule import Pass, Step
 from frontend.workloads.llm.stream import LAYERS, Stream, Transfer
-from frontend.workloads.llm.units import stage_steps, used_units
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
 

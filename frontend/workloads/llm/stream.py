@@ -80,7 +80,7 @@ class Stream:
 
     def compute(self, layer: str, name: str, duration_ps: int | Sequence[int]) -> int:
         """Append a computation, and return its index; the parts may have different durations."""
-        waits = tuple(sorted({*self.after, *self._late}))
+        waits = (*self.after, *self._late)
         self._late, self._overlapping = self._overlapping, []
         each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
         node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=each[0])
@@ -141,8 +141,7 @@ class Stream:
     def collective(self, number: int, dimension: str, name: str, after: Iterable[int]) -> int:
         """Append the node that takes part in a collective of the plan; return its index."""
         layer = COMMUNICATION_LAYERS[dimension]
-        waits = tuple(sorted(set(after)))
-        return self._add(name, NodeType.COLLECTIVE, layer, waits, collective=number)
+        return self._add(name, NodeType.COLLECTIVE, layer, after, collective=number)
 
     def receive(self, offset: int, size: int, tag: int) -> None:
         """Receive a message from the rank `offset` places on; the next computation waits for it."""
@@ -175,7 +174,7 @@ class Stream:
             The node that receives.
         """
         self._shifts += 1
-        waits, (onward, back) = tuple(sorted(set(after))), ring
+        waits, (onward, back) = tuple(after), ring
         for kind, offsets in ((NodeType.SEND, onward), (NodeType.RECV, back)):
             node = self._message(kind, name, waits, offsets[0], size, self._shifts, "cp")
             self._various.append((node, "peer", "cp", offsets))
@@ -197,21 +196,15 @@ class Stream:
         return found
 
     def _message(
-        self, kind: NodeType, name: str, after: tuple[int, ...], offset: int, size: int, tag: int,
+        self, kind: NodeType, name: str, after: Iterable[int], offset: int, size: int, tag: int,
         dimension: str = "pp",
     ) -> int:  # fmt: skip
         layer = COMMUNICATION_LAYERS[dimension]
-        waits = tuple(sorted(set(after)))
-        return self._add(name, kind, layer, waits, peer=offset, bytes=size, tag=tag)
+        return self._add(name, kind, layer, after, peer=offset, bytes=size, tag=tag)
 
     def _add(
-        self, name: str, kind: NodeType, layer: str, after: tuple[int, ...],
-        *, duration_ps: int = 0, collective: int = 0, peer: int = 0, bytes: int = 0, tag: int = 0,
-    ) -> int:  # fmt: skip
-        place = LAYERS.index(layer)
-        self.nodes.append(
-            Node(
-                name, kind, place, self.iteration, duration_ps, collective, after, peer, bytes, tag
-            )
-        )
+        self, name: str, kind: NodeType, layer: str, after: Iterable[int], **values: int
+    ) -> int:
+        waits, place = tuple(sorted(set(after))), LAYERS.index(layer)
+        self.nodes.append(Node(name, kind, place, self.iteration, dependencies=waits, **values))
         return len(self.nodes) - 1

@@ -12,6 +12,7 @@ from bridge.studies.direct_connect import clusters, generation, large, optimalit
 from bridge.studies.direct_connect.data_parallel import busy_ns
 from bridge.studies.direct_connect.experts import breakdown
 from bridge.studies.direct_connect.large import cut_bound
+from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.workloads.plan import Plan
 from topology_gen import specs
 from topology_gen.schedules import bfb
@@ -137,10 +138,10 @@ def test_timeline_overlaps_all_reduces_with_computation() -> None:
     The all-to-all waits for the all-reduce, as one stream carries both: 3 + 7 + 5 + 2 = 17.
     """
     plan = Plan(layers=("layer",))
-    options: Any = None
+    options = CollectiveAlgorithms(all_reduce="bfb")
     first = plan.compute("a", "layer", 0, 3_000_000_000)
-    reduced = plan.collective("r", "layer", 0, "all_reduce", "bfb", options, 100, [first])
-    moved = plan.collective("m", "layer", 0, "all_to_all", "direct", options, 9, [first, reduced])
+    reduced = plan.collective("r", "layer", 0, "all_reduce", options, 100, [first])
+    moved = plan.collective("m", "layer", 0, "all_to_all", options, 9, [first, reduced])
     plan.compute("b", "layer", 0, 2_000_000_000, [moved])
     times = {("all_reduce", 100): 7000.0, ("all_to_all", 9): 5000.0}
     found = breakdown(plan, lambda collective, size: times[collective, size])

@@ -1,26 +1,139 @@
-"""Operations of MSCCL++ plans on data: copies, sums, packets, and the memory of other ranks."""
+"""Operations of MSCCL++ plans on data: copies, sums, packets, and the memory of other ranks.
+
+Groups of thread blocks may divide an operation evenly among them. A switch channel reads or writes
+buffers of several ranks at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lcm
 from typing import Any, NamedTuple
 
 from topology_gen.formats.json_fields import Fields
-from topology_gen.formats.mscclpp import packets
-from topology_gen.formats.mscclpp.messages import Messages, Where
-from topology_gen.formats.mscclpp.packets import Packets
-from topology_gen.formats.mscclpp.remote import Read, Remote
-from topology_gen.formats.mscclpp.slices import Slice, slice_of
-from topology_gen.formats.mscclpp.switches import Switch
-from topology_gen.lowering.algorithm import Buffer, Instruction, Kind, Place
+from topology_gen.formats.mscclpp.messages import (
+    PACKET_OPERATIONS,
+    Messages,
+    Packets,
+    Read,
+    Remote,
+    ThreadBlock,
+)
+from topology_gen.lowering.algorithm import Buffer, Kind, Place
 
 LOCAL = ("copy", "re")
 REMOTE = ("get", "res", "rre", "rres")
 SWITCH = ("glres", "gstore", "gstorepkt")
-OPERATIONS = (*LOCAL, *REMOTE, *SWITCH, *packets.OPERATIONS)
+OPERATIONS = (*LOCAL, *REMOTE, *SWITCH, *PACKET_OPERATIONS)
 
 Buffers = list[tuple[int, str]]
 """Buffers of other ranks: their ranks and types."""
+
+GREATEST_GROUP = 64
+"""Greatest number of thread blocks in a group."""
+
+
+class Slice(NamedTuple):
+    """The part of an operation that a thread block executes.
+
+    Attributes
+    ----------
+    scale : int
+        Number of parts in which the algorithm divides each chunk of the plan.
+    place, blocks : int
+        The block's place in its group, and the number of blocks in it.
+    """
+
+    scale: int
+    place: int = 0
+    blocks: int = 1
+
+    def chunks(self, index: int, size: int) -> tuple[int, int]:
+        """Return the first of the parts, and their number, for chunks of the plan.
+
+        Examples
+        --------
+        >>> Slice(scale=2, place=1, blocks=2).chunks(index=3, size=1)
+        (7, 1)
+        """
+        part = size * self.scale // self.blocks
+        return index * self.scale + self.place * part, part
+
+
+def slice_of(operation: Fields, scale: int) -> Slice:
+    """Return the part of an operation that its thread block executes.
+
+    Raises
+    ------
+    FileFormatError
+        The place in the group is not among its blocks.
+    """
+    if not operation.has("tbg_info"):
+        return Slice(scale)
+    blocks, place = _group(operation)
+    return Slice(scale, place, blocks)
+
+
+def scale_of(document: Fields) -> int:
+    """Return the least number of parts of a chunk that all groups of a plan can share.
+
+    Raises
+    ------
+    FileFormatError
+        A group has no or too many blocks.
+    """
+    result = 1
+    for gpu in document.parts("gpus"):
+        for block in gpu.parts("threadblocks"):
+            for operation in block.parts("ops"):
+                if operation.has("tbg_info"):
+                    result = lcm(result, _group(operation)[0])
+                    if result > GREATEST_GROUP:
+                        raise operation.error(
+                            "tbg_info",
+                            f"expected groups that divide a chunk into at most "
+                            f"{GREATEST_GROUP} parts",
+                        )
+    return result
+
+
+def _group(operation: Fields) -> tuple[int, int]:
+    """Return the number of blocks of an operation's group, and the block's place in it."""
+    group = operation.part("tbg_info")
+    blocks = group.number("tbg_size", 1)
+    place = group.number("tb_id")
+    if place >= blocks:
+        raise group.error("tb_id", f"{place}: expected 0 … {blocks - 1}")
+    return blocks, place
+
+
+class Switch(NamedTuple):
+    """A switch channel of a rank: the buffer, and the other ranks of its group."""
+
+    buffer: Buffer
+    others: tuple[int, ...]
+
+
+def switches_of(gpu: Fields, rank: int) -> list[Switch]:
+    """Return the switch channels of a rank.
+
+    Raises
+    ------
+    FileFormatError
+        A group does not contain the rank, or names one that the plan does not have.
+    """
+    found: list[Switch] = []
+    for channel in gpu.parts("channels"):
+        if channel.text("channel_type") != "switch":
+            continue
+        name = "buffer_type" if channel.has("buffer_type") else "buff"  # the older name
+        buffer = Buffer(channel.word(name, tuple(Buffer)))
+        for group in channel.parts("rank_groups"):
+            ranks = group.array("ranks")
+            if rank not in ranks or any(type(other) is not int for other in ranks):
+                raise group.error("ranks", f"expected a list of ranks with rank {rank}")
+            found.append(Switch(buffer, tuple(other for other in ranks if other != rank)))
+    return found
 
 
 class Shared(NamedTuple):
@@ -37,9 +150,7 @@ class DataOperations:
 
     Parameters
     ----------
-    at : (int, int)
-        The rank, and the number of the block.
-    block : list of Instruction
+    block : ThreadBlock
         The block, to which instructions are added.
     shared : Shared
         Gets what concerns other ranks.
@@ -51,13 +162,12 @@ class DataOperations:
 
     def __init__(
         self,
-        at: Where,
-        block: list[Instruction],
+        block: ThreadBlock,
         shared: Shared,
         buffers: dict[str, Buffers],
         switches: list[Switch],
     ) -> None:
-        self._at, self._block, self._shared = at, block, shared
+        self._block, self._shared = block, shared
         self._buffers, self._switches = buffers, switches
 
     def read(self, name: str, fields: Fields) -> None:
@@ -86,11 +196,11 @@ class DataOperations:
         for source, target in pairs(fields):
             place, chunks = local(source, share)
             there = [self._there(target, share, chunks)]
-            self._shared.remote.write(self._block, self._at, place, there, chunks)
+            self._shared.remote.write(self._block, place, there, chunks)
 
     def confirm(self) -> None:
         """Let the block wait for what it has written."""
-        self._shared.remote.confirm(self._block, self._at)
+        self._shared.remote.confirm(self._block)
 
     def _local(self, name: str, fields: Fields, share: Slice) -> None:
         sources = [local(part, share) for part in fields.parts("src_buff")]
@@ -108,16 +218,16 @@ class DataOperations:
         if target in places:
             places.remove(target)
         else:
-            self._add(Kind.COPY, places.pop(0), target, chunks)
+            self._block.add(Kind.COPY, places.pop(0), target, chunks)
         for place in places:
-            self._add(Kind.REDUCE, place, target, chunks)
+            self._block.add(Kind.REDUCE, place, target, chunks)
 
     def _get(self, fields: Fields, share: Slice) -> None:
         reads: list[Read] = []
         for source, part in pairs(fields):
             target, chunks = local(part, share)
             reads.append(Read(*self._there(source, share, chunks), target, chunks))
-        self._shared.remote.read(self._block, self._at, reads)
+        self._shared.remote.read(self._block, reads)
 
     def _reduce_send(self, name: str, fields: Fields, share: Slice) -> None:
         """Read a sum of places of this rank and of others, which other ranks may get, too."""
@@ -130,9 +240,9 @@ class DataOperations:
         reads = [
             Read(*self._there(part, share, chunks), target, chunks) for part in sources[len(here) :]
         ]
-        self._shared.remote.read(self._block, self._at, reads, adds=True)
+        self._shared.remote.read(self._block, reads, adds=True)
         writes = [self._there(part, share, chunks) for part in targets[1:]]
-        self._shared.remote.write(self._block, self._at, target, writes, chunks)
+        self._shared.remote.write(self._block, target, writes, chunks)
 
     def _switch(self, name: str, fields: Fields, share: Slice) -> None:
         """Read a sum over the ranks of a switch channel, or a store to all of them."""
@@ -149,13 +259,13 @@ class DataOperations:
         writes = [(rank, place) for rank in others]
         if name == "gstorepkt":
             self._shared.packets.operate(
-                self._block, self._at, [(taken, chunks)], [place], writes, waits=True
+                self._block, [(taken, chunks)], [place], writes, waits=True
             )
             return
         if taken != place:
-            self._add(Kind.COPY, taken, place, chunks)
-        self._shared.remote.read(self._block, self._at, reads, adds=True)
-        self._shared.remote.write(self._block, self._at, place, writes, chunks)
+            self._block.add(Kind.COPY, taken, place, chunks)
+        self._shared.remote.read(self._block, reads, adds=True)
+        self._shared.remote.write(self._block, place, writes, chunks)
 
     def _packet(self, name: str, fields: Fields, share: Slice) -> None:
         if name == "ppkt":
@@ -183,7 +293,7 @@ class DataOperations:
             else:
                 here.append(local(part, share)[0])
         waits = kind == "memory"  # a port channel copies on its own
-        self._shared.packets.operate(self._block, self._at, sources, here, there, waits=waits)
+        self._shared.packets.operate(self._block, sources, here, there, waits=waits)
 
     def _there(
         self, fields: Fields, share: Slice, chunks: int, kind: str = "memory"
@@ -202,9 +312,6 @@ class DataOperations:
         switch = pick(fields, "switch_channel_id", number, self._switches)
         index, size = share.chunks(fields.number("index"), fields.number("size"))
         return switch.others, Place(switch.buffer, index), size
-
-    def _add(self, kind: Kind, source: Place, target: Place, chunks: int) -> None:
-        self._block.append(Instruction(kind, source, target, chunks, None, True))
 
 
 def local(fields: Fields, share: Slice) -> tuple[Place, int]:

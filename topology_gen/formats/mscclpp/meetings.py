@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from topology_gen.formats.json_fields import Fields
-from topology_gen.formats.mscclpp.messages import nop
-from topology_gen.lowering.algorithm import Instruction, Step
+from topology_gen.formats.mscclpp.messages import ThreadBlock
+from topology_gen.lowering.algorithm import Step
 
 MOST_WAITS = 2**20
 """Greatest number of waits of a rank's thread blocks for each other at barriers.
@@ -23,11 +23,11 @@ class Meetings:
     ----------
     fields : Fields
         The rank's part of the plan.
-    blocks : list of list of Instruction
+    blocks : list of ThreadBlock
         Its thread blocks, to which instructions are added.
     """
 
-    def __init__(self, fields: Fields, blocks: list[list[Instruction]]) -> None:
+    def __init__(self, fields: Fields, blocks: list[ThreadBlock]) -> None:
         self._fields, self._blocks = fields, blocks
         self._barriers: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._users: dict[int, set[int]] = defaultdict(set)
@@ -57,7 +57,7 @@ class Meetings:
         FileFormatError
             It names another number of blocks than use it, or there are too many waits.
         """
-        block, barrier = self._blocks[number], fields.number("barrier_id")
+        barrier = fields.number("barrier_id")
         blocks = len(self._users[barrier])
         if fields.number("num_threadblocks", 1) != blocks:
             raise fields.error(
@@ -67,15 +67,13 @@ class Meetings:
         self._waits += blocks
         if self._waits > MOST_WAITS:
             raise fields.error("name", f"expected at most {MOST_WAITS} waits at barriers of a rank")
-        self._barriers[barrier][number].append(len(block))
-        block += [nop()] * blocks
+        self._barriers[barrier][number].append(self._blocks[number].add_waits(blocks))
 
     def release(self, number: int, fields: Fields) -> None:
         """Read a release of semaphores by thread block `number`."""
-        block = self._blocks[number]
+        place = self._blocks[number].add_waits()
         for semaphore in self._ids(fields):
-            self._released[semaphore, number].append(len(block))
-        block.append(nop())
+            self._released[semaphore, number].append(place)
 
     def acquire(self, number: int, fields: Fields) -> None:
         """Read an acquisition of semaphores by thread block `number`.
@@ -83,7 +81,6 @@ class Meetings:
         The n-th acquisition by a block needs n releases, less the semaphore's initial value. Of
         these, a block has certainly done those that all others together cannot do.
         """
-        block = self._blocks[number]
         for semaphore in self._ids(fields):
             self._turns[semaphore, number] += 1
             needed = self._turns[semaphore, number] - self._initial[semaphore]
@@ -97,8 +94,8 @@ class Meetings:
             for other, times in releases.items():
                 certain = needed - (releases.total() - times)
                 if other != number and certain > 0:
-                    self._acquired.append((semaphore, number, len(block), other, certain))
-                    block.append(nop())
+                    place = self._blocks[number].add_waits()
+                    self._acquired.append((semaphore, number, place, other, certain))
 
     def settle(self) -> None:
         """Fill in what the blocks wait for, when all of them are read.
@@ -110,7 +107,7 @@ class Meetings:
         """
         for semaphore, number, place, other, certain in self._acquired:
             step = Step(other, self._released[semaphore, other][certain - 1])
-            self._wait(number, place, step)
+            self._blocks[number].wait(place, step)
         for barrier, blocks in self._barriers.items():
             times = {len(indices) for indices in blocks.values()}
             if len(times) > 1:
@@ -122,11 +119,7 @@ class Meetings:
                 others = [other for other in blocks if other != number]
                 for turn, index in enumerate(indices):
                     for place, other in enumerate(others, index + 1):
-                        self._wait(number, place, Step(other, blocks[other][turn]))
-
-    def _wait(self, number: int, place: int, step: Step) -> None:
-        block = self._blocks[number]
-        block[place] = block[place]._replace(after=step)
+                        self._blocks[number].wait(place, Step(other, blocks[other][turn]))
 
     def _ids(self, fields: Fields) -> list[int]:
         ids: list[int] = []

@@ -1,7 +1,23 @@
-"""Messages of MSCCL++ plans that are not part of a channel, each with a connection of its own."""
+"""What ranks of MSCCL++ plans exchange outside of channels: messages, packets, reads and writes.
+
+Each message has a connection of its own.
+
+A packet is a chunk with a flag, on which a reader waits, in the scratch buffer. It needs no signal.
+So an operation that reads packets waits for what writes them: a put of a peer, or a copy of its own
+rank.
+
+A rank that reads asks the owner with an empty message, and the owner sends what it has when the
+question arrives. A rank that writes goes on when it has sent the data. It gets an empty answer when
+the data is there, for which it waits before it signals or meets other thread blocks, as a release
+fence does. So a plan that depends on lucky timing is found wrong. A switch channel is modelled as
+reads from and writes to each rank of its group.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from topology_gen.lowering.algorithm import Block, Buffer, Instruction, Kind, Place, Step
@@ -12,8 +28,43 @@ FIRST_CHANNEL = 2**16
 NOWHERE = Place(Buffer.SCRATCH, 0)
 """The place of instructions without data."""
 
-Where = tuple[int, int]
-"""A rank and the number of one of its thread blocks."""
+_EMPTY = Instruction(Kind.SEND, NOWHERE, NOWHERE, 0)
+
+PACKET_OPERATIONS = ("ppkt", "rppkt", "cpkt", "upkt", "repkt", "recpkt", "respkt", "recspkt")
+"""Operations on packets: put, read and put, copy, unpack; reduce, also with a copy and a send."""
+
+
+@dataclass(eq=False)
+class ThreadBlock:
+    """A thread block of a rank, to which instructions are added."""
+
+    rank: int
+    number: int
+    """Its place among the thread blocks of the rank."""
+    instructions: list[Instruction] = field(default_factory=list)
+
+    @property
+    def last(self) -> Step | None:
+        """The latest instruction; None if there is none."""
+        return Step(self.number, len(self.instructions) - 1) if self.instructions else None
+
+    @property
+    def next(self) -> Step:
+        """The instruction that is added next."""
+        return Step(self.number, len(self.instructions))
+
+    def add(self, kind: Kind, source: Place, target: Place, chunks: int) -> None:
+        """Add an instruction."""
+        self.instructions.append(Instruction(kind, source, target, chunks, None, True))
+
+    def add_waits(self, count: int = 1) -> int:
+        """Add instructions that only wait, see `wait`, and return the place of the first one."""
+        self.instructions += [Instruction(Kind.NOP, NOWHERE, NOWHERE, 0, None, True)] * count
+        return len(self.instructions) - count
+
+    def wait(self, place: int, after: Step | None) -> None:
+        """Say what an instruction waits for."""
+        self.instructions[place] = self.instructions[place]._replace(after=after)
 
 
 class Message(NamedTuple):
@@ -47,7 +98,7 @@ class Messages:
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
-        self._waits: list[tuple[list[Instruction], int, int, bool]] = []
+        self._waits: list[tuple[ThreadBlock, int, int, bool]] = []
         self._sending: dict[int, Step] = {}
         self._landing: dict[int, Step] = {}
 
@@ -76,10 +127,9 @@ class Messages:
         self._messages.append(Message(*where, send, landing, answers, behind))
         return len(self._messages) - 1
 
-    def wait(self, block: list[Instruction], number: int, *, sent: bool = False) -> None:
+    def wait(self, block: ThreadBlock, number: int, *, sent: bool = False) -> None:
         """Make a thread block wait until its rank has received a message, or has sent it."""
-        self._waits.append((block, len(block), number, sent))
-        block.append(nop())
+        self._waits.append((block, block.add_waits(), number, sent))
 
     def place(self, rank: int, first_landing: int, others: int) -> None:
         """Fix the numbers of the blocks in which a rank receives and sends.
@@ -105,9 +155,8 @@ class Messages:
 
     def settle(self) -> None:
         """Fill in what the blocks wait for, when the places of all ranks are fixed."""
-        for block, index, number, sent in self._waits:
-            after = self._sending[number] if sent else self.landing(number)
-            block[index] = block[index]._replace(after=after)
+        for block, place, number, sent in self._waits:
+            block.wait(place, self._sending[number] if sent else self.landing(number))
 
     def landings(self, rank: int) -> list[Block]:
         """Return the blocks in which a rank receives."""
@@ -135,11 +184,135 @@ class Messages:
         return message.send._replace(after=self.landing(message.answers))
 
 
-def nop() -> Instruction:
-    """Return an instruction that only waits."""
-    return Instruction(Kind.NOP, NOWHERE, NOWHERE, 0, None, True)
+Cell = tuple[int, int]
+"""A rank and a chunk of its scratch buffer."""
 
 
-def last(block: list[Instruction], number: int) -> Step | None:
-    """Return the last instruction of a thread block, or None."""
-    return Step(number, len(block) - 1) if block else None
+class Packets:
+    """What every packet of all ranks waits for; `messages` gets the puts."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+        self._local: dict[Cell, Step] = {}
+        self._arrives: dict[Cell, int] = {}
+        self._reads: list[tuple[ThreadBlock, int, list[Cell]]] = []
+
+    def operate(
+        self,
+        block: ThreadBlock,
+        sources: Sequence[tuple[Place, int]],
+        local: Sequence[Place],
+        remote: Sequence[tuple[int, Place]],
+        *,
+        waits: bool,
+    ) -> None:
+        """Add an operation: sum the sources, store the sum, and put it to other ranks.
+
+        Parameters
+        ----------
+        block : ThreadBlock
+            The thread block, to which the operation's instructions are added.
+        sources : sequence of (Place, int)
+            What is added, and the number of chunks. Places in scratch memory may hold packets.
+        local : sequence of Place
+            Where the rank keeps the sum; in scratch memory, it becomes packets.
+        remote : sequence of (int, Place)
+            Ranks that get the sum as packets, and their places.
+        waits : bool
+            Whether the block goes on only when it has sent them.
+        """
+        for place, chunks in sources:
+            if place.buffer is Buffer.SCRATCH:
+                cells = _cells(block.rank, place, chunks)
+                self._reads.append((block, block.add_waits(chunks), cells))
+        (first, chunks), *others = sources
+        kept = local[0] if local else first
+        if kept != first:
+            self._add(block, Kind.COPY, first, kept, chunks)
+        for place, _ in others:
+            self._add(block, Kind.REDUCE, place, kept, chunks)
+        for place in local[1:]:
+            self._add(block, Kind.COPY, kept, place, chunks)
+        for target, place in remote:
+            send = Instruction(Kind.SEND, kept, place, chunks, block.last)
+            put = self._messages.add((block.rank, target), send)
+            if waits:
+                self._messages.wait(block, put, sent=True)
+            if place.buffer is Buffer.SCRATCH:
+                self._arrives.update(dict.fromkeys(_cells(target, place, chunks), put))
+
+    def _add(
+        self, block: ThreadBlock, kind: Kind, source: Place, target: Place, chunks: int
+    ) -> None:
+        if target.buffer is Buffer.SCRATCH:
+            self._local.update(dict.fromkeys(_cells(block.rank, target, chunks), block.next))
+        block.add(kind, source, target, chunks)
+
+    def settle(self) -> None:
+        """Make the readers wait for what writes their packets."""
+        for block, first, cells in self._reads:
+            for place, cell in enumerate(cells, first):
+                after = self._local.get(cell)
+                if cell in self._arrives:
+                    after = self._messages.landing(self._arrives[cell])
+                block.wait(place, after)
+
+
+def _cells(rank: int, place: Place, chunks: int) -> list[Cell]:
+    return [(rank, place.offset + chunk) for chunk in range(chunks)]
+
+
+class Read(NamedTuple):
+    """A read: the rank that is read from, its place there, and the place that gets the data."""
+
+    owner: int
+    source: Place
+    target: Place
+    chunks: int
+
+
+class Remote:
+    """Reads and writes of all ranks in the memory of others; `messages` gets the messages."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+        self._answers: dict[ThreadBlock, list[int]] = defaultdict(list)
+
+    def read(self, block: ThreadBlock, reads: Sequence[Read], *, adds: bool = False) -> None:
+        """Add reads that a thread block starts at once, and for which it waits.
+
+        If `adds` is true, the data is added to the target, in the order of `reads`.
+        """
+        after = block.last
+        kind = Kind.RECEIVE_REDUCE_COPY if adds else Kind.RECEIVE
+        answers: list[int] = []
+        for owner, source, target, chunks in reads:
+            question = self._messages.add((block.rank, owner), _EMPTY._replace(after=after))
+            answers.append(
+                self._messages.add(
+                    (owner, block.rank),
+                    Instruction(Kind.SEND, source, target, chunks),
+                    Instruction(kind, target, target, chunks, None, True),
+                    answers=question,
+                    behind=answers[-1] if adds and answers else None,
+                )
+            )
+        for answer in answers:
+            self._messages.wait(block, answer)
+
+    def write(
+        self, block: ThreadBlock, source: Place, targets: Sequence[tuple[int, Place]], chunks: int
+    ) -> None:
+        """Add writes of one place of a rank to places of other ranks."""
+        after = block.last
+        for owner, target in targets:
+            send = Instruction(Kind.SEND, source, target, chunks, after)
+            written = self._messages.add((block.rank, owner), send)
+            self._messages.wait(block, written, sent=True)
+            answer = self._messages.add((owner, block.rank), _EMPTY, answers=written)
+            self._answers[block].append(answer)
+
+    def confirm(self, block: ThreadBlock) -> None:
+        """Make a thread block wait until all that it has written is there."""
+        for answer in self._answers.pop(block, ()):
+            self._messages.wait(block, answer)

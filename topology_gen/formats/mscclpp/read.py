@@ -13,13 +13,26 @@ from collections.abc import Mapping
 
 from topology_gen.formats.json_fields import Fields, parse
 from topology_gen.formats.mscclpp import data
-from topology_gen.formats.mscclpp.data import Buffers, DataOperations, Shared, local, pairs, pick
+from topology_gen.formats.mscclpp.data import (
+    Buffers,
+    DataOperations,
+    Shared,
+    Switch,
+    local,
+    pairs,
+    pick,
+    scale_of,
+    slice_of,
+    switches_of,
+)
 from topology_gen.formats.mscclpp.meetings import Meetings, operations
-from topology_gen.formats.mscclpp.messages import NOWHERE, Messages, last, nop
-from topology_gen.formats.mscclpp.packets import Packets
-from topology_gen.formats.mscclpp.remote import Remote
-from topology_gen.formats.mscclpp.slices import scale_of, slice_of
-from topology_gen.formats.mscclpp.switches import Switch, switches_of
+from topology_gen.formats.mscclpp.messages import (
+    NOWHERE,
+    Messages,
+    Packets,
+    Remote,
+    ThreadBlock,
+)
 from topology_gen.lowering.algorithm import (
     Algorithm,
     Block,
@@ -73,8 +86,7 @@ def read_plan(content: bytes) -> Algorithm:
         gpu.connect(gpus)
     for gpu in gpus:
         gpu.land(gpus)
-    for gpu in gpus:
-        gpu.settle()
+    shared.packets.settle()
     messages.settle()
     in_place = document.flag("inplace")
     outputs = max((gpu.output for gpu in gpus), default=0)
@@ -120,7 +132,7 @@ class _Gpu:
             (part.number("rank"), part.word("type", tuple(Buffer)))
             for part in fields.parts("remote_buffers")
         ]
-        self._blocks: list[list[Instruction]] = []
+        self._blocks: list[ThreadBlock] = []
         self._meetings = Meetings(fields, self._blocks)
         self._sends: list[list[Instruction]] = [[] for _ in self.peers]
         self._targets: dict[int, list[Place]] = defaultdict(list)
@@ -128,20 +140,20 @@ class _Gpu:
         """For each channel and each signal, the number of messages up to the signal."""
         self._sender: dict[int, int] = {}
         """For each channel, the block that has put last."""
-        self._waits: list[tuple[int, int, int]] = []  # (block, index, channel), in order
+        self._waits: list[tuple[ThreadBlock, int, int]] = []  # (block, place, channel), in order
         self._ends: list[int] = [0] * len(self.peers)
         self._landings: list[tuple[int, list[Place]]] = []
         for number, part in enumerate(fields.parts("threadblocks")):
             if part.number("id") != number:
                 raise part.error("id", f"expected {number}, the block's place in the list")
-            self._blocks.append([])
-            self._block(number, part)
+            self._blocks.append(ThreadBlock(rank, number))
+            self._block(self._blocks[-1], part)
         self._meetings.settle()
 
-    def _block(self, number: int, fields: Fields) -> None:
+    def _block(self, block: ThreadBlock, fields: Fields) -> None:
         channels, buffers, switches = self._access(fields)
-        block, at = self._blocks[number], (self.rank, number)
-        operation = DataOperations(at, block, self._shared, buffers, switches)
+        number = block.number
+        operation = DataOperations(block, self._shared, buffers, switches)
         for part in operations(fields):
             name = part.word("name", _OPERATIONS).removeprefix("rlx")
             if name in ("signal", "pws", "pwsf", "barrier", "sem_release"):
@@ -162,13 +174,12 @@ class _Gpu:
                 ids = part.array("channel_ids")
                 over = [pick(part, "channel_ids", i, channels[kind]) for i in ids]
                 if name in ("put", "pws", "pwsf"):
-                    self._put(number, part, over, buffers[kind])
+                    self._put(block, part, over, buffers[kind])
                 for channel in over:
                     if name in ("signal", "pws", "pwsf"):
-                        self._signal(number, channel)
+                        self._signal(block, channel)
                     elif name == "wait":
-                        self._waits.append((number, len(block), channel))
-                        block.append(nop())
+                        self._waits.append((block, block.add_waits(), channel))
 
     def _access(
         self, fields: Fields
@@ -193,7 +204,9 @@ class _Gpu:
             ]
         return channels, buffers, switches
 
-    def _put(self, number: int, fields: Fields, channels: list[int], buffers: Buffers) -> None:
+    def _put(
+        self, block: ThreadBlock, fields: Fields, channels: list[int], buffers: Buffers
+    ) -> None:
         """Read a put of one place over each channel."""
         share = slice_of(fields, self._shared.scale)
         both = pairs(fields)
@@ -208,18 +221,18 @@ class _Gpu:
                     "size", f"expected {source.number('size')}, the size of src_buff"
                 )
             place = Place(Buffer(buffer), index)
-            after = last(self._blocks[number], number)
-            self._sends[channel].append(Instruction(Kind.SEND, taken, place, count, after))
+            send = Instruction(Kind.SEND, taken, place, count, block.last)
+            self._sends[channel].append(send)
             self._targets[channel].append(place)
-            self._sender[channel] = number
+            self._sender[channel] = block.number
 
-    def _signal(self, number: int, channel: int) -> None:
+    def _signal(self, block: ThreadBlock, channel: int) -> None:
         """Let the last put be the signal, or send an empty message after all earlier operations."""
-        sends, after = self._sends[channel], last(self._blocks[number], number)
-        if not sends or self._sender[channel] != number or sends[-1].after != after:
+        sends, after = self._sends[channel], block.last
+        if not sends or self._sender[channel] != block.number or sends[-1].after != after:
             sends.append(Instruction(Kind.SEND, NOWHERE, NOWHERE, 0, after))
             self._targets[channel].append(NOWHERE)
-            self._sender[channel] = number
+            self._sender[channel] = block.number
         self._signals[channel].append(len(sends))
 
     def connect(self, gpus: list[_Gpu]) -> None:
@@ -245,7 +258,7 @@ class _Gpu:
         for channel, (kind, peer, number) in enumerate(self.peers):
             there = self._ends[channel]
             places, signals = gpus[peer]._targets[there], gpus[peer]._signals[there]
-            waits = [(block, index) for block, index, waited in self._waits if waited == channel]
+            waits = [(block, place) for block, place, waited in self._waits if waited == channel]
             if len(waits) > len(signals):
                 raise self._fields.error(
                     "threadblocks",
@@ -254,19 +267,14 @@ class _Gpu:
                 )
             landing = len(self._blocks) + len(self._landings)
             self._landings.append((channel, places))
-            for (block, index), before in zip(waits, signals, strict=False):
-                waiting = self._blocks[block][index]
-                self._blocks[block][index] = waiting._replace(after=Step(landing, before - 1))
+            for (block, place), before in zip(waits, signals, strict=False):
+                block.wait(place, Step(landing, before - 1))
         first = len(self._blocks) + len(self._landings)
         self._shared.messages.place(self.rank, first, len(self._sends))
 
-    def settle(self) -> None:
-        """Let the readers of packets wait for what writes them."""
-        self._shared.packets.settle(self.rank, self._blocks)
-
     def done(self, gpus: list[_Gpu]) -> Gpu:
         """Return the rank with all its blocks."""
-        blocks = [Block(None, None, 0, tuple(block)) for block in self._blocks]
+        blocks = [Block(None, None, 0, tuple(block.instructions)) for block in self._blocks]
         for channel, places in self._landings:
             sent = gpus[self.peers[channel][1]]._sends[self._ends[channel]]
             blocks.append(
