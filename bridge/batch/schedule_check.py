@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frontend.collectives.importers.from_algorithm import checked
+from frontend.collectives.algorithm_files import checked
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl import refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan

@@ -117,7 +117,7 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
         return of_levels(levels, in_shards=choice.shards)
     if not isinstance(choice, AlgorithmFile):
         return ALGORITHMS[choice]
-    from frontend.collectives.importers.from_file import from_file
+    from frontend.collectives.algorithm_files import from_file
 
     path = Path(choice.file)
     builders = {operation: partial(from_file, path, operation) for operation in get_args(Operation)}
@@ -127,7 +127,7 @@ def algorithm_of(choice: AnyAlgorithm) -> Algorithm:
 
 def _of_file(path: Path, setting: Setting) -> dict[str, Any]:
     """Return the options of an algorithm from a file, if it is made for the collective's size."""
-    from frontend.collectives.importers.from_file import check_size
+    from frontend.collectives.algorithm_files import check_size
 
     check_size(path, setting.chunks * setting.chunk_bytes)
     return dimension_and_root(setting)

@@ -12,19 +12,10 @@ from frontend.collectives.program.errors import CollectiveError, StepsError
 from frontend.collectives.program.program import Program, empty
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
+from topology_gen.lowering.algorithm import Operation
 from topology_gen.registry import Registry
 
-CollectiveOperation = Literal[
-    "all_reduce",
-    "reduce_scatter",
-    "all_gather",
-    "all_to_all",
-    "broadcast",
-    "reduce",
-    "gather",
-    "scatter",
-    "barrier",
-]
+CollectiveOperation = Literal[Operation, "barrier"]
 
 OPERATIONS: tuple[str, ...] = get_args(CollectiveOperation)
 

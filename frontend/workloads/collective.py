@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, algorithm_of
-from frontend.collectives.program.blocks import block_units
+from frontend.collectives.program.program import block_units
 from frontend.collectives.registry import ROOTED, CollectiveOperation
 from frontend.schema.base import Whole, as_tuple, listed
 from frontend.schema.matrix import SizeMatrix, parts

@@ -9,7 +9,7 @@ import numpy as np
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.collectives.group_rings import GroupRings
-from frontend.collectives.program.blocks import Blocks
+from frontend.collectives.program.program import Blocks
 from frontend.nodes import NodeColumns, NodeType, slices
 
 __all__ = ["Issue", "Node", "NodeType", "Plan", "Ranks", "Trace", "columns"]
@@ -83,10 +83,6 @@ class Trace(NamedTuple):
     peer_modulus: int = 0
     """0: `Node.peer` is a rank. Otherwise it is added to the rank that runs the node, modulo this
     number, so that ranks with different peers can share a trace."""
-
-    def peer(self, node: Node, rank: int) -> int:
-        """Return the rank at the other end of a message of `rank`."""
-        return (rank + node.peer) % self.peer_modulus if self.peer_modulus else node.peer
 
 
 @dataclass

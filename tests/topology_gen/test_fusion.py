@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.collectives.importers.from_algorithm import checked
+from frontend.collectives.algorithm_files import checked
 from topology_gen import graphs
 from topology_gen.formats.msccl import read_xml, refusals, write_xml
 from topology_gen.lowering.algorithm import Instruction, Kind, Place, Step

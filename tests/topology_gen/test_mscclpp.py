@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from frontend.collectives.importers.from_algorithm import checked
+from frontend.collectives.algorithm_files import checked
 from topology_gen import graphs
 from topology_gen.errors import AlgorithmError, FileFormatError
 from topology_gen.formats.mscclpp import read_plan, write_plan

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from frontend.collectives.importers.from_algorithm import checked
+from frontend.collectives.algorithm_files import checked
 from tests.topology_gen.mscclpp_plans import (
     data,
     getting,

@@ -20,15 +20,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.program.blocks import Blocks, block_places, block_units
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import (
+    Blocks,
     Head,
     Ints,
     Op,
     Program,
     ProgramBuilder,
     assemble,
+    block_places,
+    block_units,
     known_root,
 )
 from frontend.collectives.program.rotation import Rotation, rotation, symmetric
@@ -115,7 +117,6 @@ class _Exchange:
         **columns: Any,
     ) -> Rotation | Program:
         """Return the program of columns with one row for each member, or with that of member 0."""
-        columns["edges"] = columns.get("edges", np.zeros((0, 2), np.int64))
         if not self.rotated:
             head = Head(
                 "direct", operation, group_size, units, space or units, equal_units, (dimension,)

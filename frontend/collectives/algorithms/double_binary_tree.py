@@ -37,10 +37,7 @@ permuted trees, W. Wang et al., "TopoOpt", NSDI 2023, Appendix A; for one tree, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
-from itertools import permutations
-from types import MappingProxyType
 from typing import Any, Literal
 
 from frontend.collectives.program.errors import CollectiveError
@@ -63,8 +60,8 @@ from topology_gen.topoopt.trees import tree_permutations
 
 Parents = list[int | None]
 
-NO_ROUTES: Mapping[tuple[int, int, int], int] = MappingProxyType({})
-"""All messages take route 0."""
+Routes = dict[tuple[int, int], int]
+"""The routes other than 0 that messages of a tree take, by sender and receiver."""
 
 
 def binary_tree(size: int) -> Parents:
@@ -129,21 +126,20 @@ def top_down(parents: Parents) -> list[tuple[int, int]]:
     return sorted(pairs, key=lambda pair: measure(pair[0]))
 
 
-def _routes(trees: list[Parents], separate: bool) -> dict[tuple[int, int, int], int]:
-    """Return the routes other than 0, by (tree, sender, receiver).
+def _routes(trees: list[Parents], separate: bool) -> list[Routes]:
+    """Return the routes of each tree.
 
     If the trees have separate links, two ranks that are neighbours in several trees use the next
     route in each of these.
     """
-    if not separate:
-        return {}
     before: Counter[frozenset[int]] = Counter()
-    found: dict[tuple[int, int, int], int] = {}
-    for tree, parents in enumerate(trees):
-        for pair in top_down(parents):
-            edge = frozenset(pair)
+    found: list[Routes] = []
+    for parents in trees:
+        found.append({})
+        for a, b in top_down(parents) if separate else ():
+            edge = frozenset((a, b))
             if before[edge]:
-                found |= {(tree, a, b): before[edge] for a, b in permutations(pair)}
+                found[-1] |= dict.fromkeys(((a, b), (b, a)), before[edge])
             before[edge] += 1
     return found
 
@@ -179,32 +175,19 @@ def all_reduce(
         Network dimension of the program.
     """
     found = trees_of(group_size, pairs)
-    route = _routes(found, separate_links)
-    return _over_trees("dbt", found, segments=segments, dimension=dimension, route=route)
+    return _over_trees("dbt", found, _routes(found, separate_links), segments, dimension)
 
 
 def _over_trees(
-    name: str,
-    found: list[Parents],
-    *,
-    segments: int,
-    dimension: str,
-    route: Mapping[tuple[int, int, int], int] = NO_ROUTES,
+    name: str, found: list[Parents], routes: list[Routes], segments: int, dimension: str
 ) -> Program:
-    """Return the all-reduce in which each tree carries an equal part of the data.
-
-    `route` has the routes other than 0, by (tree, sender, receiver).
-    """
+    """Return the all-reduce in which each tree carries an equal part of the data."""
     _check_segments(segments)
-    group_size = len(found[0])
-    trees = [top_down(parents) for parents in found]
     builder = ProgramBuilder(
-        name, "all_reduce", group_size, units=len(trees), dimensions=(dimension,)
+        name, "all_reduce", len(found[0]), units=len(found), dimensions=(dimension,)
     )
-    for tree, edges in enumerate(trees):
-        have: list[list[int]] = [[] for _ in range(group_size)]
-        for up in (True, False):
-            _pass_on(builder, edges, tree, have, up=up, route=route, tree=tree)
+    for tree, (parents, route) in enumerate(zip(found, routes, strict=True)):
+        _pass_on(builder, top_down(parents), tree, up=True, down=True, route=route)
     return repeated(builder.build(), segments)
 
 
@@ -212,13 +195,12 @@ def _pass_on(
     builder: ProgramBuilder,
     edges: list[tuple[int, int]],
     unit: int,
-    have: list[list[int]],
     *,
     up: bool,
-    route: Mapping[tuple[int, int, int], int] = NO_ROUTES,
-    tree: int = 0,
+    down: bool,
+    route: Routes,
 ) -> None:
-    """Add the messages that reduce a unit up a tree, or spread it down.
+    """Add the messages that reduce a unit up a tree, spread it down, or both.
 
     Parameters
     ----------
@@ -228,26 +210,26 @@ def _pass_on(
         Ranks with their parents, from the top down.
     unit : int
         The unit.
-    have : list of list of int
-        For each rank, the receives that its SENDs wait for.
-    up : bool
-        Whether ranks add what they receive, and send it to their parents.
-    route, tree
-        The routes other than 0, by (tree, sender, receiver), and the number of the tree.
+    up, down : bool
+        The ways that the unit takes.
+    route : dict
+        The routes of the tree.
     """
-    for rank, parent in reversed(edges) if up else edges:
-        source, target = (rank, parent) if up else (parent, rank)
-        way = route.get((tree, source, target), 0)
-        _, received = builder.message(
-            source, target, unit, 1, reduce=up, after=have[source], route=way
-        )
-        have[target] = [*have[target], received] if up else [received]
+    have: dict[int, list[int]] = {}  # for each rank, the receives that its SENDs wait for
+    for rises in [way for way, taken in ((True, up), (False, down)) if taken]:
+        for rank, parent in reversed(edges) if rises else edges:
+            source, target = (rank, parent) if rises else (parent, rank)
+            after, way = have.get(source, []), route.get((source, target), 0)
+            _, received = builder.message(
+                source, target, unit, 1, reduce=rises, after=after, route=way
+            )
+            have[target] = [*have.get(target, []), received] if rises else [received]
 
 
 def one_tree(group_size: int, *, segments: int = 1, dimension: str = "scale_out") -> Program:
     """Return the program that reduces to the root of one tree and broadcasts, in `segments`."""
     _, tree = double_tree(group_size)
-    return _over_trees("binary_tree", [tree], segments=segments, dimension=dimension)
+    return _over_trees("binary_tree", [tree], [{}], segments, dimension)
 
 
 def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:
@@ -275,25 +257,23 @@ def _sharded(
     """
     _check_segments(segments)
     found = trees_of(group_size, pairs)
-    route = _routes(found, separate_links)
     pieces = -(-segments // group_size)  # the N shards already act as segments
     units = len(found) * group_size * pieces
     builder = ProgramBuilder("dbt", operation, group_size, units=units, dimensions=(dimension,))
     trees = []
-    for parents in found:
+    for parents, route in zip(found, _routes(found, separate_links), strict=True):
         neighbours: list[list[int]] = [[] for _ in range(group_size)]
         for rank, parent in top_down(parents):
             neighbours[rank].append(parent)
             neighbours[parent].append(rank)
-        trees.append(neighbours)
+        trees.append((neighbours, route))
+    up = operation == "reduce_scatter"
     for owner in range(group_size):
-        for tree, neighbours in enumerate(trees):
+        for tree, (neighbours, route) in enumerate(trees):
             edges = _away_from(owner, neighbours)
             for piece in range(pieces):
                 unit = (owner * len(trees) + tree) * pieces + piece
-                have: list[list[int]] = [[] for _ in range(group_size)]
-                up = operation == "reduce_scatter"
-                _pass_on(builder, edges, unit, have, up=up, route=route, tree=tree)
+                _pass_on(builder, edges, unit, up=up, down=not up, route=route)
     return builder.build()
 
 
@@ -324,8 +304,8 @@ def _rooted(
     trees = _edges(group_size, root)
     for segment in range(segments):
         for tree, edges in enumerate(trees):
-            have: list[list[int]] = [[] for _ in range(group_size)]
-            _pass_on(builder, edges, tree * segments + segment, have, up=up)
+            unit = tree * segments + segment
+            _pass_on(builder, edges, unit, up=up, down=not up, route={})
     return builder.build()
 
 

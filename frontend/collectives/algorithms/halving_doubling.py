@@ -59,15 +59,17 @@ class _Participants:
     def _send(self, v: int, peer: int, begin: int, end: int, reduce: bool) -> tuple[range, int]:
         """Send parts begin … end-1; return their units and the handle of the receive."""
         units = range(self._starts[begin], self._starts[end])
+        after = self._needed(v, units)
+        return units, self._move(self.ranks[v], self.ranks[peer], units, reduce, after)
+
+    def _move(
+        self, source: int, target: int, units: range, reduce: bool, after: Sequence[int] = ()
+    ) -> int:
+        """Send units from rank to rank, and return the handle of the receive."""
         _, received = self._builder.message(
-            self.ranks[v],
-            self.ranks[peer],
-            units.start,
-            len(units),
-            reduce=reduce,
-            after=self._needed(v, units),
+            source, target, units.start, len(units), reduce=reduce, after=after
         )
-        return units, received
+        return received
 
     def halve(self, bits: Sequence[int]) -> None:
         """Add a reduce-scatter: in each round, keep one half and send the other to the partner."""
@@ -104,23 +106,13 @@ class _Participants:
         """Send units to participant v from its extra rank."""
         if units:
             rank = self.ranks[v]
-            _, received = self._builder.message(
-                rank - 1, rank, units.start, len(units), reduce=reduce
-            )
-            self._received[v].append((units, received))
+            self._received[v].append((units, self._move(rank - 1, rank, units, reduce)))
 
     def unfold(self, v: int, units: range, *, reduce: bool) -> None:
         """Send units from participant v to its extra rank."""
         if units:
             rank = self.ranks[v]
-            self._builder.message(
-                rank,
-                rank - 1,
-                units.start,
-                len(units),
-                reduce=reduce,
-                after=self._needed(v, units),
-            )
+            self._move(rank, rank - 1, units, reduce, self._needed(v, units))
 
 
 def all_reduce(group_size: int, *, dimension: str = "scale_out") -> Program:

@@ -305,7 +305,6 @@ def _copies(
         offset=offset,
         target=target,
         count=count,
-        edges=np.zeros((0, 2), np.int64),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Any
@@ -15,6 +15,8 @@ from frontend.collectives.program.errors import CollectiveError
 Array = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Blocks = tuple[tuple[int, ...], ...]
+"""Row i has the units that member i sends to each member, itself included."""
 
 _STEP_COLUMNS = ("member", "phase", "op", "peer", "offset", "count", "target")
 COLUMNS = ("step_begin", *_STEP_COLUMNS[1:], "dep_begin", "dep", "route")
@@ -381,3 +383,17 @@ def starts(owner: npt.NDArray[np.integer], owners: int) -> Array:
 def narrowed(values: npt.ArrayLike) -> Array:
     """Return numbers as the type of the arrays of a program."""
     return np.asarray(values).astype(np.uint32)
+
+
+def block_units(blocks: Sequence[Sequence[int]]) -> int:
+    """Return the units of a buffer that holds the data of any member, sent or received."""
+    table = np.array(blocks, np.int64)
+    return max(1, int(table.sum(axis=0).max()), int(table.sum(axis=1).max()))
+
+
+def block_places(blocks: Ints) -> tuple[Ints, Ints]:
+    """Return where each block begins in the data of its sender, and in that of its receiver.
+
+    Both arrays have the shape (N, N) of `blocks`: senders in rows.
+    """
+    return np.cumsum(blocks, axis=1) - blocks, np.cumsum(blocks, axis=0) - blocks

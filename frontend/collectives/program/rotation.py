@@ -125,7 +125,7 @@ def symmetric(
     peer: npt.ArrayLike,
     offset: npt.ArrayLike,
     target: npt.ArrayLike,
-    edges: Ints,
+    edges: Ints | None = None,
     count: npt.ArrayLike = 1,
     route: npt.ArrayLike = (),
 ) -> Program:
@@ -142,7 +142,7 @@ def symmetric(
     peer, offset, count, target : array_like, broadcast to (N, T)
         Values for each member and step. For messages, `target` is the index (0 … T-1) of the
         partner step in the list of the peer.
-    edges : array, shape (m, 2)
+    edges : array, shape (m, 2), optional
         Dependencies, which are the same for each member. Each row is the index of a step and the
         index of a step that it waits for. Rows are sorted by the first index.
     route : array_like, shape (N · T,), optional
@@ -156,6 +156,7 @@ def symmetric(
     peers = np.where(message, np.broadcast_to(np.asarray(peer, np.uint32), shape), own)
     targets = np.broadcast_to(np.asarray(target, np.uint32), shape)
     targets = np.where(message, peers * np.uint32(steps) + targets, targets)
+    edges = np.zeros((0, 2), np.int64) if edges is None else edges
     waits = np.bincount(edges[:, 0], minlength=steps).astype(np.uint32)
     first = own * np.uint32(steps)
 

@@ -1,19 +1,39 @@
 """Execute a program symbolically, and compare the contents of all units with the result.
 
-The content of a unit is the set of members whose values it sums.
+The content of a unit is symbolic. `origin` is the input unit whose values it holds, or -1 if it is
+undefined. `members` is the set of members whose values it sums, as bits of 64-bit words.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from frontend.collectives.program.errors import Problem
-from frontend.collectives.program.program import Flags, Ints, Op, Program, ranges
-from frontend.collectives.verify.operations import Bits, Contents, postcondition, precondition
+from frontend.collectives.program.program import Flags, Ints, Op, Program, block_places, ranges
+
+Bits = npt.NDArray[np.uint64]
 
 _SHOWN = 5
+_SHARDS = ("all_gather", "gather", "barrier")
+"""Operations in which each member begins with its shard. A barrier gathers tokens of arrival."""
+
+
+@dataclass
+class Contents:
+    """The symbolic contents of all units of all members.
+
+    Parameters
+    ----------
+    origin : array, shape (members, space)
+    members : array, shape (members, space, words)
+    """
+
+    origin: Ints
+    members: Bits
 
 
 class Execution:
@@ -144,7 +164,7 @@ def result_problems(program: Program, contents: Contents) -> list[Problem]:
     """Return the units whose contents differ from the result of the operation."""
     if program.group_size == 1:
         return []  # the program has no steps: the input is the result
-    wanted, right = postcondition(program)
+    wanted, right = _postcondition(program)
     wrong = (contents.origin != right.origin) | np.any(contents.members != right.members, axis=-1)
     where = np.argwhere(wanted & wrong)
     found = [Problem("result", _fault(contents, right, g, u)) for g, u in where[:_SHOWN].tolist()]
@@ -176,3 +196,89 @@ def _names(members: set[int]) -> str:
     shown = sorted(members)[:_SHOWN]
     more = f" and {len(members) - _SHOWN} more" if len(members) > _SHOWN else ""
     return ", ".join(f"member {member}" for member in shown) + more
+
+
+def _sets(members: Ints, size: int) -> Bits:
+    """Return the set {m} for each m in `members`, in a group of `size`; shape (…, words)."""
+    bits = np.zeros((*members.shape, -(-size // 64)), np.uint64)
+    word = (members // 64)[..., None]
+    bit = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
+    np.put_along_axis(bits, word, bit[..., None], axis=-1)
+    return bits
+
+
+def _full_set(size: int) -> Bits:
+    """Return the set of all members."""
+    members: Bits = np.bitwise_or.reduce(_sets(np.arange(size), size), axis=0)
+    return members
+
+
+def precondition(program: Program) -> Contents:
+    """Return the contents of all units before the first step."""
+    size, units = program.group_size, program.units
+    own = np.arange(size)
+    origin = np.full((size, program.space), -1, np.int64)
+    origin[:, :units] = np.arange(units)
+    if program.operation in _SHARDS:
+        origin[:, :units][own[:, None] != _shard_owner(program)] = -1
+    if program.operation in ("broadcast", "scatter"):
+        origin[own != program.root, :units] = -1
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    members[:, :units] = _sets(own, size)[:, None, :]
+    members[origin < 0] = 0
+    return Contents(origin, members)
+
+
+def _postcondition(program: Program) -> tuple[Flags, Contents]:
+    """Return which units matter after the last step, and their required contents."""
+    size, units = program.group_size, program.units
+    wanted = np.zeros((size, program.space), np.bool_)
+    origin = np.full((size, program.space), -1, np.int64)
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    if program.blocks is not None:
+        return _received_blocks(program)
+    if program.operation == "all_to_all":
+        block = units // size
+        output = slice(units, 2 * units)
+        wanted[:, output] = True
+        source, within = np.divmod(np.arange(units), block)
+        origin[:, output] = np.arange(size)[:, None] * block + within
+        members[:, output] = _sets(source, size)
+        return wanted, Contents(origin, members)
+    wanted[:, :units] = True
+    origin[:, :units] = np.arange(units)
+    own = np.arange(size)
+    if program.operation in _SHARDS:
+        members[:, :units] = _sets(_shard_owner(program), size)
+    elif program.operation in ("broadcast", "scatter"):
+        members[:, :units] = _sets(np.array(program.root), size)
+    else:
+        members[:, :units] = _full_set(size)
+    if program.operation in ("reduce_scatter", "scatter"):
+        wanted[:, :units] = own[:, None] == _shard_owner(program)
+    if program.operation in ("reduce", "gather"):
+        wanted[own != program.root] = False
+    return wanted, Contents(origin, members)
+
+
+def _received_blocks(program: Program) -> tuple[Flags, Contents]:
+    """Return the postcondition of an all-to-all with unequal blocks."""
+    size, units = program.group_size, program.units
+    assert program.blocks is not None
+    blocks = program.blocks.astype(np.int64)
+    sent, received = block_places(blocks)
+    wanted = np.zeros((size, program.space), np.bool_)
+    origin = np.full((size, program.space), -1, np.int64)
+    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
+    for source, target in np.argwhere(blocks).tolist():
+        count = int(blocks[source, target])
+        place = slice(units + int(received[source, target]), None)
+        first = int(sent[source, target])
+        wanted[target, place][:count] = True
+        origin[target, place][:count] = np.arange(first, first + count)
+        members[target, place][:count] = _sets(np.array(source), size)
+    return wanted, Contents(origin, members)
+
+
+def _shard_owner(program: Program) -> Ints:
+    return np.arange(program.units) // (program.units // program.group_size)

@@ -6,12 +6,9 @@ import numpy as np
 
 from frontend.collectives.program.errors import Problem
 from frontend.collectives.program.program import Flags, Ints, Op, Program, is_message
+from topology_gen.lowering.algorithm import WHOLE
 
 _SHOWN = 5
-
-
-WHOLE = ("all_reduce", "broadcast", "reduce")
-"""The operations whose data has no shards."""
 
 
 def structure_problems(program: Program) -> list[Problem]:

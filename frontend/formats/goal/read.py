@@ -195,15 +195,11 @@ _KINDS = {"send": NodeType.SEND, "recv": NodeType.RECV, "calc": NodeType.COMPUTE
 
 @dataclass
 class _Operations:
-    """The operations of one rank, a list for each of their values, and their dependencies."""
+    """The operations of one rank of a text, and their dependencies."""
 
     names: list[str] = field(default_factory=list)
-    kind: list[int] = field(default_factory=list)
-    size: list[int] = field(default_factory=list)
-    peer: list[int] = field(default_factory=list)
-    tag: list[int] = field(default_factory=list)
-    cpu: list[int] = field(default_factory=list)
-    nic: list[int] = field(default_factory=list)
+    rows: list[tuple[int, int, int, int, int, int]] = field(default_factory=list)
+    """The node type, the size or duration, the CPU, the NIC, the peer and the tag of each."""
     requires: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of an operation, and one that must be done before it starts."""
     irequires: list[tuple[int, int]] = field(default_factory=list)
@@ -211,16 +207,17 @@ class _Operations:
 
     def columns(self) -> NodeColumns:
         """Return the trace."""
+        kind, size, cpu, nic, peer, tag = np.array(self.rows, np.uint64).reshape(-1, 6).T
         return _trace(
             self.names,
-            np.array(self.kind, np.uint32),
-            np.array(self.size, np.uint64),
-            cpu=np.array(self.cpu, np.uint32),
-            nic=np.array(self.nic, np.uint32),
-            peer=np.array(self.peer, np.uint32),
-            tag=np.array(self.tag, np.uint64),
-            requires=_slices(self.requires, len(self.kind)),
-            irequires=_slices(self.irequires, len(self.kind)),
+            kind.astype(np.uint32),
+            size,
+            cpu=cpu.astype(np.uint32),
+            nic=nic.astype(np.uint32),
+            peer=peer.astype(np.uint32),
+            tag=tag.copy(),
+            requires=_slices(self.requires, kind.size),
+            irequires=_slices(self.irequires, kind.size),
         )
 
 
@@ -326,18 +323,13 @@ class _Reader:
             self.fail(line, f"{part!r}: a number is too large")
         operations = self.current
         assert operations is not None
-        number = len(operations.kind)
         if label is not None:
             if label in self.labels:
                 self.fail(line, f"label {label} a second time: expected every label of a rank once")
-            self.labels[label] = number
+            self.labels[label] = len(operations.rows)
         operations.names.append(label or f"{kind} of line {line}")
-        operations.kind.append(_KINDS[kind])
-        operations.size.append(int(size))
-        operations.peer.append(int(peer or 0))
-        operations.tag.append(values["tag"])
-        operations.cpu.append(values["cpu"])
-        operations.nic.append(values["nic"])
+        cpu, nic, tag = values["cpu"], values["nic"], values["tag"]
+        operations.rows.append((_KINDS[kind], int(size), cpu, nic, int(peer or 0), tag))
         return True
 
     def dependency(self, line: int, part: str) -> bool:

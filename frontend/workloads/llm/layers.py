@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from frontend.collectives.program.blocks import block_units
+from frontend.collectives.program.program import block_units
 from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontend.collectives.program.blocks import Blocks
+from frontend.collectives.program.program import Blocks
 from frontend.workloads.llm.workload import LlmWorkload
 
 

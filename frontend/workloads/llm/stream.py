@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from frontend.collectives.choices import AnyAlgorithm
-from frontend.collectives.program.blocks import Blocks
+from frontend.collectives.program.program import Blocks
 from frontend.workloads.llm.grid import Groups, Part
 from frontend.workloads.llm.workload import DimensionAlgorithms
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace

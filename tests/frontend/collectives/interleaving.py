@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from frontend.collectives.program.errors import Problem
 from frontend.collectives.program.program import Op, Program
-from frontend.collectives.verify.contents import result_problems
-from frontend.collectives.verify.operations import Contents, precondition
+from frontend.collectives.verify.contents import Contents, precondition, result_problems
 
 Units = list[tuple[int, int]]  # origin of each unit, and its set of members as bits
 

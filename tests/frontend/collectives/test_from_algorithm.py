@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.collectives import traffic
-from frontend.collectives.importers.from_algorithm import checked
+from frontend.collectives.algorithm_files import checked
 from tests.topology_gen import msccl_files
 from tests.topology_gen.msccl_files import Op, xml
 from topology_gen import graphs

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bridge
 from frontend import ScenarioError, compile_scenario, load_scenario
 from frontend.collectives.algorithms.hierarchical import of_levels
-from frontend.collectives.algorithms.relay import all_to_all as relay
+from frontend.collectives.algorithms.ring import relay
 from frontend.collectives.registry import build
 from frontend.collectives.verify.check import check
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from frontend.loading.load import load_scenario
 from frontend.resolve.resolved import Resolved, resolve
-from frontend.workloads.plan import NodeType, Plan
+from frontend.workloads.plan import Node, NodeType, Plan, Trace
 
 CARD = {
     "layers": 8, "hidden": 64, "heads": 8, "kv_heads": 4, "feed_forward": 96, "vocabulary": 128,
@@ -25,6 +25,11 @@ def scenario(ranks: int, **workload: Any) -> dict[str, Any]:
 
 def resolved(ranks: int, **workload: Any) -> Resolved:
     return resolve(load_scenario(scenario(ranks, **workload)))
+
+
+def peer_of(trace: Trace, node: Node, rank: int) -> int:
+    """Return the rank at the other end of a message of `rank`."""
+    return (rank + node.peer) % trace.peer_modulus
 
 
 def carried(plan: Plan, ranks: int) -> dict[tuple[str, str], Counter[int]]:

@@ -3,7 +3,7 @@
 import cosim
 from frontend.workloads.plan import NodeType
 
-from .llms import resolved, scenario
+from .llms import peer_of, resolved, scenario
 
 
 def work(exchange, **workload):
@@ -34,7 +34,7 @@ def test_each_rank_sends_to_the_next_and_receives_from_the_one_before():
                     replica, within = divmod(rank, 8)
                     place, tensor = divmod(within, 2)
                     neighbour = replica * 8 + (place + way) % 4 * 2 + tensor
-                    assert trace.peer(node, rank) == neighbour
+                    assert peer_of(trace, node, rank) == neighbour
 
 
 def test_messages_hide_behind_the_attention():

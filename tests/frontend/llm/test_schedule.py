@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from frontend.workloads.llm.schedule import Pass, steps, zero_bubble_steps
 from frontend.workloads.plan import NodeType
 
-from .llms import CARD, resolved
+from .llms import CARD, peer_of, resolved
 
 PIPELINES = st.tuples(st.sampled_from([2, 4]), st.integers(1, 4), st.sampled_from([1, 2]))
 
@@ -47,7 +47,7 @@ def ends(plan):
                     place[number] += 1
                     start = free[number] = max(start, free[number]) + node.duration_ps
                 elif node.type == NodeType.SEND:
-                    peer = trace_of[trace.peer(node, trace.ranks[0])]
+                    peer = trace_of[peer_of(trace, node, trace.ranks[0])]
                     sent[peer, node.tag] = (start, node.bytes)
                 elif node.type == NodeType.RECV:
                     if (number, node.tag) not in sent:
@@ -137,7 +137,7 @@ def test_every_send_has_its_receive(sizes, order):
         for node in trace.nodes:
             if node.type in ends_of:
                 for rank in trace.ranks or ():
-                    pair = (rank, trace.peer(node, rank))
+                    pair = (rank, peer_of(trace, node, rank))
                     pair = pair if node.type == NodeType.SEND else pair[::-1]
                     ends_of[node.type].append((*pair, node.tag, node.bytes))
     sends, receives = ends_of.values()

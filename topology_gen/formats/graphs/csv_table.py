@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import (
+    QUANTITIES,
     GraphDocument,
     LinkEntry,
     NodeEntry,
@@ -15,8 +16,7 @@ from topology_gen.formats.graphs.document import (
 )
 
 _ENDS = ("source", "target")
-_QUANTITIES = ("bandwidth", "latency", "buffer", "ecn_threshold", "loss")
-_COLUMNS = (*_ENDS, *_QUANTITIES, "dimension", "one_way")
+_COLUMNS = (*_ENDS, *QUANTITIES, "dimension", "one_way")
 _YES, _NO = ("yes", "true", "1"), ("", "no", "false", "0")
 _NODE = "node"
 """First word of a row that declares a node: node,NAME,rank or node,NAME,switch,MEMORY."""
@@ -82,7 +82,7 @@ def _link(cells: dict[str, str], line: int) -> LinkEntry:
     one_way = cells.get("one_way", "").lower()
     if one_way not in _YES + _NO:
         raise FileFormatError(f"line {line}: one_way {one_way!r}: expected yes or no")
-    given = {key: cells.get(key) or None for key in _QUANTITIES}
+    given = {key: cells.get(key) or None for key in QUANTITIES}
     return LinkEntry(
         cells["source"],
         cells["target"],
@@ -94,7 +94,7 @@ def _link(cells: dict[str, str], line: int) -> LinkEntry:
 
 def write_csv(document: GraphDocument) -> str:
     """Return the text of a network; columns that no link uses are left out."""
-    used = [column for column in _QUANTITIES if any(getattr(o, column) for o in document.links)]
+    used = [column for column in QUANTITIES if any(getattr(o, column) for o in document.links)]
     dimensions = any(link.scale_up for link in document.links)
     directions = any(link.one_way for link in document.links)
     buffer = io.StringIO()

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 MOST_NODES = 2**20
 """Nodes that the simulator accepts; also the most links of an InfraGraph file."""
 
+QUANTITIES = ("bandwidth", "latency", "buffer", "ecn_threshold", "loss")
+"""The quantities of a `LinkEntry`."""
+
 MOST_LINKS = 2**17
 """Greatest number of links of a network that a few numbers describe."""
 

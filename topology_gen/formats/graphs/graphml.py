@@ -8,14 +8,13 @@ from xml.etree import ElementTree
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import (
+    QUANTITIES,
     GraphDocument,
     LinkEntry,
     NodeEntry,
     in_natural_order,
     looks_like_rank,
 )
-
-_QUANTITIES = ("bandwidth", "latency", "buffer", "ecn_threshold", "loss")
 
 
 def read_graphml(text: str, name: str) -> GraphDocument:
@@ -54,7 +53,7 @@ def read_graphml(text: str, name: str) -> GraphDocument:
 
 
 def _link(source: str, target: str, data: dict[str, Any], directed: bool) -> LinkEntry:
-    given = {key: str(data[key]) for key in _QUANTITIES if data.get(key) not in (None, "")}
+    given = {key: str(data[key]) for key in QUANTITIES if data.get(key) not in (None, "")}
     up = str(data.get("dimension", "")).lower() == "scale_up"
     return LinkEntry(source, target, **given, scale_up=up, one_way=directed)
 
@@ -70,7 +69,7 @@ def write_graphml(document: GraphDocument) -> str:
         memory = {} if node.memory is None else {"memory": node.memory}
         graph.add_node(node.name, type="rank" if node.is_rank else "switch", **memory)
     for link in document.links:
-        given = {key: getattr(link, key) for key in _QUANTITIES if getattr(link, key)}
+        given = {key: getattr(link, key) for key in QUANTITIES if getattr(link, key)}
         given["dimension"] = "scale_up" if link.scale_up else "scale_out"
         graph.add_edge(link.source, link.target, **given)
         if directed and not link.one_way:

@@ -31,7 +31,6 @@ _TIER_KEYS = {
     "oversubscribed": 0,
 }
 """Keys of a tier with their values where a file has none."""
-_LAYERS = ("tor", "agg", "core")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from topology_gen.errors import FileFormatError
-from topology_gen.formats.msccl.names import COLLECTIVES, OPTIONAL, PARENT, PROTOCOLS, REQUIRED
 from topology_gen.lowering.algorithm import (
     Algorithm,
     Block,
@@ -25,6 +24,36 @@ from topology_gen.lowering.algorithm import (
     Place,
     Step,
 )
+
+COLLECTIVES: Mapping[str, Operation] = {
+    "allreduce": "all_reduce",
+    "reducescatter": "reduce_scatter",
+    "allgather": "all_gather",
+    "alltoall": "all_to_all",
+    "broadcast": "broadcast",
+    "reduce": "reduce",
+    "gather": "gather",
+    "scatter": "scatter",
+    "reduce_scatter": "reduce_scatter",  # the spelling of msccl-tools
+}
+
+_PROTOCOLS = ("Simple", "LL", "LL128")
+
+_REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "algo": ("proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace"),
+    "gpu": ("id", "i_chunks", "o_chunks", "s_chunks"),
+    "tb": ("id", "send", "recv", "chan"),
+    "step": (
+        "s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep",
+    ),
+}  # fmt: skip
+
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {
+    # Older files lack these; redop is an attribute of NCCLize.
+    "algo": ("name", "outofplace", "minBytes", "maxBytes", "redop"),
+}
+
+_PARENT: Mapping[str, str | None] = {"algo": None, "gpu": "algo", "tb": "gpu", "step": "tb"}
 
 MOST_BYTES = 2**28
 """Greatest size of a file in bytes."""
@@ -106,20 +135,20 @@ class _Reader:
         line = self.parser.CurrentLineNumber
         element = Element(name, line, attributes)
         parent = self.open[-1].name if self.open else None
-        if self._unknown or (name not in PARENT and parent is not None):
+        if self._unknown or (name not in _PARENT and parent is not None):
             self._unknown += 1
             if self._unknown == 1:
                 self._ignored.setdefault(f"element <{name}>", []).append(line)
             return
-        if name not in PARENT:
+        if name not in _PARENT:
             raise element.error("unknown element: expected algo")
-        if PARENT[name] != parent:
-            inside = f"inside <{PARENT[name]}>" if PARENT[name] else "as the outermost element"
+        if _PARENT[name] != parent:
+            inside = f"inside <{_PARENT[name]}>" if _PARENT[name] else "as the outermost element"
             raise element.error(f"expected this element {inside}, not inside <{parent}>")
-        for key in REQUIRED[name]:
+        for key in _REQUIRED[name]:
             if key not in attributes:
                 raise element.error(f"missing attribute {key}")
-        known = (*REQUIRED[name], *OPTIONAL.get(name, ()))
+        known = (*_REQUIRED[name], *_OPTIONAL.get(name, ()))
         for key in attributes:
             if key not in known:
                 self._ignored.setdefault(f"attribute {key} of <{name}>", []).append(line)
@@ -203,7 +232,7 @@ def read_xml_and_ignored(content: bytes) -> tuple[Algorithm, tuple[str, ...]]:
         out_of_place=out_of_place,
         gpus=parts,
         root=_root(collective, parts),
-        protocol=root.text("proto", PROTOCOLS),
+        protocol=root.text("proto", _PROTOCOLS),
         least_bytes=root.number("minBytes", 0, _MOST_BYTES) if "minBytes" in given else 0,
         most_bytes=root.number("maxBytes", 0, _MOST_BYTES) if "maxBytes" in given else 0,
     )

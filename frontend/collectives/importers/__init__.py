@@ -1,1 +1,0 @@
-"""Build programs from algorithm files: MSCCL XML, MSCCL++ execution plans and schedules."""
