@@ -29,9 +29,11 @@ from bridge.cli.points import (
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.quantities import seconds_text
+from bridge.results.result import Result
 from bridge.studies.framework import fit_report, other_set_report, picture, report
+from bridge.studies.framework.findings import Scale
 from bridge.studies.framework.fit import Candidate, Labels, Search, used
-from bridge.studies.framework.model import Fit, Results, Scale, Study
+from bridge.studies.framework.model import Fit, Study
 from bridge.studies.framework.other_set import TwoSets
 from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 from bridge.studies.registry import STUDIES
@@ -242,7 +244,7 @@ def _fit(study: Study, order: _Order, *, others: Sequence[object]) -> None:
         raise click.UsageError("--fit: expected no --figure, --shard or --parameter beside it")
     _prepare(order)
 
-    def simulate(points: list[Point]) -> Results:
+    def simulate(points: list[Point]) -> Mapping[str, Result]:
         outcomes = order.run(points)
         require_all(outcomes)
         return {one.point.name: one.result for one in outcomes if one.result is not None}

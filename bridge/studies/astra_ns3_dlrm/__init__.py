@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from bridge.studies.astra_ns3_dlrm import (
-    all_reduce,
-    buffer,
-    injection,
-    parameters,
-    scheduling,
-    topology,
-)
+from bridge.studies.astra_ns3_dlrm import all_reduce, parameters, topology, variations
 from bridge.studies.astra_ns3_dlrm.fit import FIT
-from bridge.studies.framework.model import Study
+from bridge.studies.framework import Study
 
 INTRODUCTION = """\
 This page repeats the experiments of S. Rashidi et al., *Scalable Distributed Training of
@@ -87,9 +80,9 @@ STUDY = Study(
     (
         all_reduce.EXPERIMENT,
         topology.EXPERIMENT,
-        injection.EXPERIMENT,
-        buffer.EXPERIMENT,
-        scheduling.EXPERIMENT,
+        variations.INJECTION,
+        variations.BUFFER,
+        variations.SCHEDULING,
         parameters.EXPERIMENT,
     ),
     FIT,

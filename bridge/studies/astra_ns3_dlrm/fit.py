@@ -7,19 +7,22 @@ results do not carry over: the first windows of 31 peers fit into a port, those 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bridge.batch.points import Point
-from bridge.studies.astra_ns3_dlrm.all_reduce_claims import at_the_step
-from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
+from bridge.studies.astra_ns3_dlrm.all_reduce import (
     ALGORITHMS,
     FILE,
     all_reduce_name,
+    at_the_step,
+    by_system,
 )
-from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement
+from bridge.studies.framework import Points, Results, Scale, Statement
+from bridge.studies.framework.model import Choice, Fit, Overrides
 from frontend import Scenario, load_scenario
 
 #: Sizes of the all-reduces, in the paper's MB.
@@ -87,32 +90,26 @@ CHOICES = (
 """The first value of each is the study's."""
 
 
-def _name(scale: Scale, algorithm: str, size_mb: int, changes: Overrides) -> str:
-    """Return the name of a point; sets that differ in nothing for an algorithm share its points."""
-    buffer = BUFFER.replace("MB", changes[UNIT])
-    return f"{scale}-{all_reduce_name(algorithm, buffer, size_mb, _of(algorithm, changes))}"
-
-
-def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
+def points(folder: Path, scale: Scale, changes: Overrides) -> Points:
     """Return one point for each algorithm and size, with 64 MB of buffer."""
     ranks = _PORTS[scale]
-    return [
-        Point(
-            _name(scale, algorithm, size, changes),
-            load_scenario(
-                folder / FILE,
-                {
-                    "topology.ranks": ranks,
-                    "topology.buffer": f"{_PAPER_BUFFER * ranks // _PAPER_PORTS}{changes[UNIT]}",
-                    "workload.algorithm": ALGORITHMS[algorithm],
-                    "workload.bytes": f"{size}MiB",
-                    **_with_starts(_of(algorithm, changes), ranks),
-                },
-            ),
-        )
-        for algorithm in ALGORITHMS
-        for size in SIZES_MB
-    ]
+    buffer = BUFFER.replace("MB", changes[UNIT])
+    made = {}
+    for algorithm in ALGORITHMS:
+        # Sets that differ in nothing for an algorithm share its points.
+        own = _of(algorithm, changes)
+        for size in SIZES_MB:
+            overrides = {
+                "topology.ranks": ranks,
+                "topology.buffer": f"{_PAPER_BUFFER * ranks // _PAPER_PORTS}{changes[UNIT]}",
+                "workload.algorithm": ALGORITHMS[algorithm],
+                "workload.bytes": f"{size}MiB",
+                **_with_starts(own, ranks),
+            }
+            name = f"{scale}-{all_reduce_name(algorithm, buffer, size, own)}"
+            point = Point(name, load_scenario(folder / FILE, overrides))
+            made[f"{algorithm} {BUFFER}", size] = point
+    return made
 
 
 def _of(algorithm: str, changes: Overrides) -> dict[str, Any]:
@@ -149,15 +146,9 @@ def change(scenario: Scenario, changes: Overrides) -> Scenario:
     return load_scenario(scenario, own)
 
 
-def evaluate(results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
+def evaluate(results: Results) -> Iterator[Statement]:
     """Return the claims about the step at which the small buffer begins to lose packets."""
-    series = {
-        f"{algorithm} {BUFFER}": {
-            size: results[_name(scale, algorithm, size, changes)] for size in SIZES_MB
-        }
-        for algorithm in ALGORITHMS
-    }
-    return at_the_step(series)
+    return at_the_step(by_system(results))
 
 
 INTRODUCTION = """\

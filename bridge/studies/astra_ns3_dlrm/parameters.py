@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text
 from bridge.results.result import Result
-from bridge.studies.astra_ns3_dlrm.all_reduce_points import (
-    all_reduce_name,
-    all_reduce_point,
-    excess,
-)
-from bridge.studies.astra_ns3_dlrm.systems import (
-    compute_share,
-    system_name,
-    system_point,
-)
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
+from bridge.studies.astra_ns3_dlrm.all_reduce import all_reduce_point, excess
+from bridge.studies.astra_ns3_dlrm.systems import compute_share, system_point
+from bridge.studies.framework import Experiment, Figure, Points, Results, Scale, Table
 
-FIGURE = "parameters"
+FIGURE = Figure("parameters")
 AS_USED = "as in the other experiments"
 Settings = Mapping[str, Mapping[str, Any]]
 
@@ -55,70 +46,49 @@ _DLRM: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return one point for each setting of the single all-reduce, then of the DLRM systems."""
-    single = [
-        all_reduce_point(folder, scale, algorithm, BUFFER, size, changes)
+    single = {
+        (algorithm, name, size): all_reduce_point(folder, scale, algorithm, BUFFER, size, changes)
         for algorithm, settings in SETTINGS[scale].items()
-        for changes in settings.values()
-        for size in SIZES_MB[scale][algorithm]
-    ]
-    training = [
-        system_point(folder, scale, system, more) for more in _DLRM.values() for system in OPTIMAL
-    ]
-    return single + training
-
-
-def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare the settings in tables."""
-    tables = [
-        _single(algorithm, settings, results, scale)
-        for algorithm, settings in SETTINGS[scale].items()
-    ]
-    return Findings(tables=[*tables, _training(results)], notes=NOTES)
-
-
-def _single(algorithm: str, settings: Settings, results: Results, scale: Scale) -> Table:
-    sizes = SIZES_MB[scale][algorithm]
-
-    def cells(result: Result, size: int) -> list[str]:
-        return [
-            f"{excess(result, size):.2f}×",
-            percent_text(result.network.link_utilization_mean),
-            scaled_text(result.network.retransmissions),
-            scaled_text(result.network.rto_events),
-        ]
-
-    rows = [
-        [
-            name,
-            *(
-                cell
-                for size in sizes
-                for cell in cells(results[all_reduce_name(algorithm, BUFFER, size, changes)], size)
-            ),
-        ]
         for name, changes in settings.items()
-    ]
-    headings = ["setting"]
-    for size in sizes:
-        headings += [f"{size} MB: over analytical", "utilization", "retransmissions", "RTOs"]
-    return Table(FIGURE, f"{algorithm}, 64 MB of buffer", headings, rows)
-
-
-def _training(results: Results) -> Table:
-    rows = [
-        [
-            name,
-            *(
-                percent_text(compute_share(results[system_name(system, more)]))
-                for system in OPTIMAL
-            ),
-        ]
+        for size in SIZES_MB[scale][algorithm]
+    }
+    training = {
+        (system, name): system_point(folder, scale, system, more)
         for name, more in _DLRM.items()
+        for system in OPTIMAL
+    }
+    return {**single, **training}
+
+
+def evaluate(results: Results, scale: Scale) -> Iterator[Table]:
+    """Compare the settings in tables."""
+    for algorithm, sizes in SIZES_MB[scale].items():
+        headings = ["setting"]
+        for size in sizes:
+            headings += [f"{size} MB: over analytical", "utilization", "retransmissions", "RTOs"]
+        rows = [
+            [
+                name,
+                *(cell for size in sizes for cell in _cells(results[algorithm, name, size], size)),
+            ]
+            for name in SETTINGS[scale][algorithm]
+        ]
+        yield FIGURE.table(f"{algorithm}, 64 MB of buffer", headings, rows)
+    rows = [["the paper", "80.0 %", "77.9 %"]]
+    for name in _DLRM:
+        rows.append([name, *(percent_text(compute_share(results[s, name])) for s in OPTIMAL)])
+    yield FIGURE.table("DLRM: share of compute", ("setting", *OPTIMAL), rows)
+
+
+def _cells(result: Result, size: int) -> list[str]:
+    return [
+        f"{excess(result, size):.2f}×",
+        percent_text(result.network.link_utilization_mean),
+        scaled_text(result.network.retransmissions),
+        scaled_text(result.network.rto_events),
     ]
-    paper = ["the paper", "80.0 %", "77.9 %"]
-    return Table(FIGURE, "DLRM: share of compute", ("setting", *OPTIMAL), [paper, *rows])
 
 
 NOTES = """\
@@ -129,5 +99,10 @@ timeouts. DBT of 16 MB takes up to 1.16× without loss, and DBT of 32 MB collaps
 """
 
 EXPERIMENT = Experiment(
-    "Parameters that the paper leaves open", (FIGURE,), points, evaluate, varies_choices=True
+    "Parameters that the paper leaves open",
+    (FIGURE,),
+    evaluate,
+    points,
+    NOTES,
+    varies_choices=True,
 )

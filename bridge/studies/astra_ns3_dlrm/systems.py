@@ -10,14 +10,14 @@ The paper's injection latency is the time that a node takes for each message tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
-from bridge.studies.framework.model import Chart, Panel, Results, Scale, Table
+from bridge.studies.framework import Figure, Finding, Panel, Scale
 from frontend import load_scenario
 from frontend.schema.quantities import Size
 
@@ -31,7 +31,7 @@ SYSTEMS = {
 EMBEDDING = "embedding"
 
 #: Table IV: the values of the scenarios, unless an experiment varies them.
-_DEFAULTS = {"injection": "10ns", "buffer": "1GB", "concurrent": 64}
+_DEFAULTS: Mapping[str, Any] = {"injection": "10ns", "buffer": "1GB", "concurrent": 64}
 _CHUNKS = {"hier": 128, "hierOpt": 128, "flat100": 1024, "flat800": 1024}
 
 _SMALL_RANKS, _FULL_RANKS = 16, 128
@@ -73,10 +73,12 @@ def system_point(
     Returns
     -------
     Point
-        Named by `system_name`.
+        Its name has the system and the differences from Table IV.
     """
-    name = system_name(system, more, **changes)
-    changes = {**_DEFAULTS, "chunks": _CHUNKS[system], **changes}
+    known = {**_DEFAULTS, "chunks": _CHUNKS[system]}
+    parts = [f"{key}={value}" for key, value in changes.items() if value != known[key]]
+    parts += [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
+    changes = {**known, **changes}
     weights, flight, shrink = 1, 1, 1.0
     if scale == "small":
         weights, flight = _SMALL_WEIGHTS, _SMALL_FLIGHT
@@ -95,31 +97,8 @@ def system_point(
         "system.concurrent_chunks": changes["concurrent"] // flight,
         **(more or {}),
     }
-    return Point(name, load_scenario(folder / f"{SYSTEMS[system]}.yaml", overrides))
-
-
-def system_name(system: str, more: Mapping[str, Any] | None = None, **changes: Any) -> str:
-    """Return the name of a point: the system and its differences from Table IV."""
-    known = {**_DEFAULTS, "chunks": _CHUNKS[system]}
-    parts = [f"{key}={value}" for key, value in changes.items() if value != known[key]]
-    parts += [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
-    return "-".join([system, *parts])
-
-
-def varied_points(folder: Path, scale: Scale, change: str, values: Sequence[str]) -> list[Point]:
-    """Return one point for each system and value of a change, as `system_point` names it."""
-    changes: list[dict[str, Any]] = [{change: value} for value in values]
-    return [system_point(folder, scale, system, **one) for system in SYSTEMS for one in changes]
-
-
-def varied_results(results: Results, change: str, values: Sequence[str]) -> dict[str, Result]:
-    """Return the results of `varied_points`, by system and value: ``"hier 1GB"``."""
-    changes: list[dict[str, Any]] = [{change: value} for value in values]
-    return {
-        f"{system} {one[change]}": results[system_name(system, **one)]
-        for system in SYSTEMS
-        for one in changes
-    }
+    scenario = load_scenario(folder / f"{SYSTEMS[system]}.yaml", overrides)
+    return Point("-".join([system, *parts]), scenario)
 
 
 def _buffer(size: str, shrink: float) -> str:
@@ -200,8 +179,7 @@ HEADINGS = (
 )
 
 
-def share_cells(result: Result) -> list[str]:
-    """Return the cells of a row, in the order of `HEADINGS`."""
+def _cells(result: Result) -> list[str]:
     return [
         time_text(compute_ns(result)),
         time_text(exposed_ns(result)),
@@ -213,31 +191,28 @@ def share_cells(result: Result) -> list[str]:
     ]
 
 
-def share_table(figure: str, title: str, heading: str, rows: Mapping[str, Result]) -> Table:
-    """Return a table of compute and exposed communication, with one row for each result."""
-    return Table(
-        figure,
-        title,
-        (heading, *HEADINGS),
-        [[name, *share_cells(result)] for name, result in rows.items()],
-    )
+def shares(
+    figure: Figure, heading: str, title: str, rows: Mapping[str, Result]
+) -> Iterator[Finding]:
+    """Return a table and a chart of compute and exposed communication, with a row a result.
 
-
-def share_chart(figure: str, title: str, rows: Mapping[str, Result]) -> Chart:
-    """Return a chart of the shares of compute and exposed communication, one bar per result."""
-    shares = [compute_share(result) for result in rows.values()]
-    return Chart(
-        figure,
-        title,
-        list(rows),
-        [
-            Panel(
-                "share of the iteration [%]",
-                {
-                    "compute": [100 * share for share in shares],
-                    "exposed communication": [100 * (1 - share) for share in shares],
-                },
-                kind="stacked",
-            )
-        ],
-    )
+    Parameters
+    ----------
+    figure : Figure
+        The figure.
+    heading : str
+        The heading of the first column.
+    title : str
+        What the chart shows them by.
+    rows : mapping
+        The results by their names.
+    """
+    cells = [[name, *_cells(result)] for name, result in rows.items()]
+    yield figure.table("Totals over two iterations", (heading, *HEADINGS), cells)
+    computed = [compute_share(result) for result in rows.values()]
+    series = {
+        "compute": [100 * share for share in computed],
+        "exposed communication": [100 * (1 - share) for share in computed],
+    }
+    panel = Panel("share of the iteration [%]", series, kind="stacked")
+    yield figure.chart(f"Compute and exposed communication{title}", list(rows), [panel])

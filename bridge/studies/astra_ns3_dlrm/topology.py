@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, time_text
 from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm.systems import (
@@ -16,22 +15,25 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     compute_share,
     exposed_ns,
     paper_time_ns,
-    share_chart,
-    share_table,
-    system_name,
+    shares,
     system_point,
 )
-from bridge.studies.framework.model import (
-    Chart,
+from bridge.studies.framework import (
     Experiment,
-    Findings,
+    Figure,
+    Finding,
     Panel,
+    Points,
     Results,
     Scale,
     Statement,
     Table,
+    each,
+    figures,
+    ratios,
 )
-from bridge.studies.framework.scoring import number, order, same
+
+FIG_11, FIG_12, FIG_13 = FIGURES = figures("11", "12", "13")
 
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
@@ -51,142 +53,125 @@ _QUEUES = (
 )
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return one point for each system."""
-    return [system_point(folder, scale, system) for system in SYSTEMS]
+    return {system: system_point(folder, scale, system) for system in SYSTEMS}
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(systems: Results, scale: Scale) -> Iterator[Finding]:
     """Compare raw and exposed communication of the layers, and the totals of the systems."""
-    systems = {system: results[system_name(system)] for system in SYSTEMS}
-    return Findings(
-        [*_raw(systems), *_exposed(systems), *_totals(systems)],
-        [
-            _layers("11", "Raw communication delay over two iterations", systems),
-            _layers("12", "Compute + exposed communication over two iterations", systems),
-            share_table("13", "Totals over two iterations", "system", systems),
-        ],
-        [
-            _raw_chart(systems),
-            _layer_chart(systems),
-            share_chart("13", "Compute and exposed communication", systems),
-        ],
-        notes=NOTES,
-    )
+    yield from _raw(systems)
+    yield from _exposed(systems)
+    yield from _totals(systems)
+    yield from _layers(systems)
+    yield from shares(FIG_13, "system", "", systems)
 
 
-def _raw(systems: dict[str, Result]) -> list[Statement]:
+def _raw(systems: Results) -> Iterator[Statement]:
     raw = {name: _raw_delays(result) for name, result in systems.items()}
     names = [layer for layer in raw["hier"] if layer != EMBEDDING]
     top = _top_layers(raw["hier"])
-    # The layers of equal weights, last issued first; the first and the last layer differ.
-    equal = top[1:-1]
-    all_reduce = {name: sum(delays[layer] for layer in names) for name, delays in raw.items()}
-    forward, backward = (
-        {name: _all_to_all(result, direction) for name, result in systems.items()}
-        for direction in ("forward", "backward")
+    computed = [
+        {layer.name: layer.compute_ns for layer in result.layers} for result in systems.values()
+    ]
+    first = [layers.pop(top[0]) for layers in computed]
+    yield FIG_12.order(
+        "Of all layers, the first top layer computes longest.",
+        *(mine / max(others.values()) for mine, others in zip(first, computed, strict=True)),
+        evidence=each(dict(zip(systems, first, strict=True)), time_text),
+        basis="input",
     )
-    computed = {
-        name: {layer.name: layer.compute_ns for layer in result.layers}
-        for name, result in systems.items()
-    }
     lower = {
         name: sum(delays[layer] < delays[top[0]] for layer in top[1:]) / len(top[1:])
         for name, delays in raw.items()
     }
-    rising = {name: _rising([raw[name][layer] for layer in equal]) for name in raw}
-    return [
-        order(
-            "12",
-            "Of all layers, the first top layer computes longest.",
-            [
-                times[top[0]] / max(time for layer, time in times.items() if layer != top[0])
-                for times in computed.values()
-            ],
-            evidence=_each({name: time_text(times[top[0]]) for name, times in computed.items()}),
-            basis="input",
+    yield FIG_11.fact(
+        "Many other top layers have a lower raw delay than the first one.",
+        all(share >= MANY for share in lower.values()),
+        evidence="share of the other top layers for which this is true: "
+        + each(lower, percent_text),
+        why=_QUEUES,
+    )
+    yield FIG_11.fact(
+        "The all-reduce of the last top layer, which is issued first, is the shortest.",
+        all(min(names, key=delays.__getitem__) == top[-1] for delays in raw.values()),
+        evidence=each({name: delays[top[-1]] for name, delays in raw.items()}, time_text),
+        why="on the flat systems, its 1024 chunks of 4 bytes take 16 rounds of 64 in flight; "
+        "later layers are issued before that, and go first (LIFO)",
+    )
+    # The layers of equal weights, last issued first; the first and the last layer differ.
+    equal = top[1:-1]
+    rising = {name: _rising([delays[layer] for layer in equal]) for name, delays in raw.items()}
+    yield FIG_11.fact(
+        "LIFO: among layers with equal weights, all-reduces issued later complete faster.",
+        all(share >= MOSTLY for share in rising.values()),
+        evidence="share of neighbouring layers for which this is true: "
+        + each(rising, percent_text),
+    )
+    exchange = {name: delays[EMBEDDING] for name, delays in raw.items()}
+    yield FIG_11.order(
+        "flat800 has the fastest all-to-all.",
+        *_over(exchange, "flat800"),
+        evidence=each(exchange, time_text),
+    )
+    forward, backward = (
+        {name: _all_to_all(result, direction) for name, result in systems.items()}
+        for direction in ("forward", "backward")
+    )
+    yield FIG_11.order(
+        "The backward all-to-all takes longer than the forward one.",
+        *ratios(backward.values(), forward.values()),
+        evidence=each(
+            {
+                name: f"{time_text(backward[name])} against {time_text(forward[name])}"
+                for name in raw
+            },
+            str,
         ),
-        Statement(
-            "11",
-            "Many other top layers have a lower raw delay than the first one.",
-            all(share >= MANY for share in lower.values()),
-            evidence="share of the other top layers for which this is true: "
-            + _each({name: percent_text(share) for name, share in lower.items()}),
-            why=_QUEUES,
-        ),
-        Statement(
-            "11",
-            "The all-reduce of the last top layer, which is issued first, is the shortest.",
-            all(min(names, key=delays.__getitem__) == top[-1] for delays in raw.values()),
-            evidence=_each({name: time_text(delays[top[-1]]) for name, delays in raw.items()}),
-            why="on the flat systems, its 1024 chunks of 4 bytes take 16 rounds of 64 in flight; "
-            "later layers are issued before that, and go first (LIFO)",
-        ),
-        Statement(
-            "11",
-            "LIFO: among layers with equal weights, all-reduces issued later complete faster.",
-            all(share >= MOSTLY for share in rising.values()),
-            evidence="share of neighbouring layers for which this is true: "
-            + _each({name: percent_text(share) for name, share in rising.items()}),
-        ),
-        order(
-            "11",
-            "flat800 has the fastest all-to-all.",
-            _over({name: delays[EMBEDDING] for name, delays in raw.items()}, "flat800"),
-            evidence=_each({name: time_text(delays[EMBEDDING]) for name, delays in raw.items()}),
-        ),
-        order(
-            "11",
-            "The backward all-to-all takes longer than the forward one.",
-            [backward[name] / forward[name] for name in systems],
-            evidence=_each(
-                {
-                    name: f"{time_text(backward[name])} against {time_text(forward[name])}"
-                    for name in systems
-                }
-            ),
-            why="it has the highest priority, so it only waits for the chunks that are in flight: "
-            "64 of 8 KiB on the flat systems, 42 µs at 100 Gb/s, and of 64 KiB on the others",
-        ),
-        order(
-            "11",
-            "All-to-alls are faster on the flat system than on the hierarchical ones.",
-            [raw[name][EMBEDDING] / raw["flat100"][EMBEDDING] for name in HIERARCHICAL],
-            evidence=_each(
-                {name: time_text(raw[name][EMBEDDING]) for name in (*HIERARCHICAL, "flat100")}
-            ),
-        ),
-        order(
-            "11",
-            "All-reduces are faster on the hierarchical systems than on the flat one.",
-            [all_reduce["flat100"] / all_reduce[name] for name in HIERARCHICAL],
-            evidence=_each(
-                {name: time_text(all_reduce[name]) for name in (*HIERARCHICAL, "flat100")}
-            ),
-            why="hier sends all data of all ranks through the scale-out switch, like flat100; only "
-            "hierOpt sends less",
-        ),
-        order(
-            "11",
-            "hierOpt has the least all-reduce latency, summed over the layers.",
-            _over(all_reduce, "hierOpt"),
-            evidence=_each({name: time_text(value) for name, value in all_reduce.items()}),
-        ),
-    ]
+        why="it has the highest priority, so it only waits for the chunks that are in flight: "
+        "64 of 8 KiB on the flat systems, 42 µs at 100 Gb/s, and of 64 KiB on the others",
+    )
+    compared = (*HIERARCHICAL, "flat100")
+    yield FIG_11.order(
+        "All-to-alls are faster on the flat system than on the hierarchical ones.",
+        *(exchange[name] / exchange["flat100"] for name in HIERARCHICAL),
+        evidence=each({name: exchange[name] for name in compared}, time_text),
+    )
+    all_reduce = {name: sum(delays[layer] for layer in names) for name, delays in raw.items()}
+    yield FIG_11.order(
+        "All-reduces are faster on the hierarchical systems than on the flat one.",
+        *(all_reduce["flat100"] / all_reduce[name] for name in HIERARCHICAL),
+        evidence=each({name: all_reduce[name] for name in compared}, time_text),
+        why="hier sends all data of all ranks through the scale-out switch, like flat100; only "
+        "hierOpt sends less",
+    )
+    yield FIG_11.order(
+        "hierOpt has the least all-reduce latency, summed over the layers.",
+        *_over(all_reduce, "hierOpt"),
+        evidence=each(all_reduce, time_text),
+    )
 
 
-def _exposed(systems: dict[str, Result]) -> list[Statement]:
+def _exposed(systems: Results) -> Iterator[Statement]:
     embedding = {name: exposed_ns(result, EMBEDDING) for name, result in systems.items()}
     others = [name for name in systems if name != "flat800"]
-    first = _top_layers(_raw_delays(systems["hier"]))[0]
-    passes = {
-        direction: {
+    yield FIG_12.fact(
+        "flat800 has no exposed all-to-all, but the other systems do.",
+        embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
+        evidence=each(embedding, time_text),
+    )
+    for direction in ("backward", "forward"):
+        passes = {
             name: _all_to_all(systems[name], direction)
             / bottom_compute_ns(systems[name], direction)
             for name in others
         }
-        for direction in ("backward", "forward")
-    }
+        yield FIG_12.order(
+            f"Apart from flat800, the {direction} all-to-all takes longer than the {direction} "
+            "pass over the bottom MLP.",
+            *passes.values(),
+            evidence=each(passes),
+        )
     stalls = {
         name: max(
             (layer.name for layer in result.layers if layer.name != EMBEDDING),
@@ -194,71 +179,30 @@ def _exposed(systems: dict[str, Result]) -> list[Statement]:
         )
         for name, result in systems.items()
     }
-    return [
-        Statement(
-            "12",
-            "flat800 has no exposed all-to-all, but the other systems do.",
-            embedding["flat800"] == 0 and all(embedding[name] > 0 for name in others),
-            evidence=_each({name: time_text(value) for name, value in embedding.items()}),
-        ),
-        *(
-            order(
-                "12",
-                f"Apart from flat800, the {direction} all-to-all takes longer than the {direction} "
-                "pass over the bottom MLP.",
-                list(ratios.values()),
-                evidence=_each({name: f"{ratio:.2f}×" for name, ratio in ratios.items()}),
-            )
-            for direction, ratios in passes.items()
-        ),
-        Statement(
-            "12",
-            "Among the MLP layers, the forward pass waits longest at the first top layer.",
-            all(layer == first for layer in stalls.values()),
-            evidence=_each(stalls),
-            why="hierOpt waits at no top layer, and flat800 waits as long for the bottom layer "
-            "that is issued last",
-        ),
-    ]
+    first = _top_layers(_raw_delays(systems["hier"]))[0]
+    yield FIG_12.fact(
+        "Among the MLP layers, the forward pass waits longest at the first top layer.",
+        all(layer == first for layer in stalls.values()),
+        evidence=each(stalls, str),
+        why="hierOpt waits at no top layer, and flat800 waits as long for the bottom layer "
+        "that is issued last",
+    )
 
 
-def _totals(systems: dict[str, Result]) -> list[Statement]:
+def _totals(systems: Results) -> Iterator[Statement]:
+    for name, result in systems.items():
+        share = compute_share(result)
+        yield FIG_13.share(f"Share of compute, {name}.", PAPER_SHARES[name], share)
     times = {name: paper_time_ns(result) for name, result in systems.items()}
-    return [
-        *(
-            number(
-                "13",
-                f"Share of compute, {name}.",
-                paper=PAPER_SHARES[name],
-                ours=compute_share(result),
-                unit="share",
-            )
-            for name, result in systems.items()
-        ),
-        number(
-            "13",
-            "Iteration time, flat100 to flat800.",
-            paper=2.97,
-            ours=times["flat100"] / times["flat800"],
-            unit="times",
-            basis="quotient",
-        ),
-        number(
-            "13",
-            "Iteration time, hier to hierOpt.",
-            paper=2.91,
-            ours=times["hier"] / times["hierOpt"],
-            unit="times",
-            basis="quotient",
-        ),
-        same(
-            "13",
-            "hierOpt with 100 Gb/s is as fast as flat800 with 800 Gb/s.",
-            [times["hierOpt"] / times["flat800"]],
-            why="the paper's shares of compute, 77.9 % and 80.0 %, differ by 3 %",
-            basis="quotient",
-        ),
-    ]
+    for slow, fast, paper in (("flat100", "flat800", 2.97), ("hier", "hierOpt", 2.91)):
+        text = f"Iteration time, {slow} to {fast}."
+        yield FIG_13.times(text, paper, times[slow] / times[fast], basis="quotient")
+    yield FIG_13.same(
+        "hierOpt with 100 Gb/s is as fast as flat800 with 800 Gb/s.",
+        times["hierOpt"] / times["flat800"],
+        why="the paper's shares of compute, 77.9 % and 80.0 %, differ by 3 %",
+        basis="quotient",
+    )
 
 
 def _over(values: dict[str, float], name: str) -> list[float]:
@@ -288,49 +232,46 @@ def _rising(values: Sequence[float]) -> float:
     return sum(low < high for low, high in pairs) / len(pairs)
 
 
-def _each(values: dict[str, str]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+def _layers(systems: Results) -> Iterator[Finding]:
+    """Return tables and charts of the layers."""
+    every = {name: {one.name: one for one in result.layers} for name, result in systems.items()}
+    labels = list(next(iter(every.values())))
 
+    def exposed(name: str, layer: str) -> float:
+        return exposed_ns(systems[name], layer)
 
-def _layers(figure: str, title: str, systems: dict[str, Result]) -> Table:
-    def cell(result: Result, layer: str) -> str:
-        one = next(entry for entry in result.layers if entry.name == layer)
-        if figure == "11":
-            return time_text(one.raw_comm_ns)
-        return f"{time_text(one.compute_ns)} + {time_text(exposed_ns(result, layer))}"
+    def table(figure: Figure, title: str, cell: Callable[[str, str], str]) -> Table:
+        rows = [[layer, *(cell(name, layer) for name in systems)] for layer in labels]
+        return figure.table(f"{title} over two iterations", ("layer", *systems), rows)
 
-    names = [layer.name for layer in next(iter(systems.values())).layers]
-    rows = [[layer, *(cell(result, layer) for result in systems.values())] for layer in names]
-    return Table(figure, title, ("layer", *systems), rows)
-
-
-def _raw_chart(systems: dict[str, Result]) -> Chart:
-    labels = [layer.name for layer in next(iter(systems.values())).layers]
-    series = {
-        name: [layer.raw_comm_ns / 1e6 for layer in result.layers]
-        for name, result in systems.items()
-    }
-    panel = Panel("raw delay [ms]", series, logarithmic=True)
-    return Chart("11", "Raw communication delay of the layers, two iterations", labels, [panel])
-
-
-def _layer_chart(systems: dict[str, Result]) -> Chart:
-    labels = [layer.name for layer in next(iter(systems.values())).layers]
+    yield table(
+        FIG_11,
+        "Raw communication delay",
+        lambda name, layer: time_text(every[name][layer].raw_comm_ns),
+    )
+    yield table(
+        FIG_12,
+        "Compute + exposed communication",
+        lambda name, layer: (
+            f"{time_text(every[name][layer].compute_ns)} + {time_text(exposed(name, layer))}"
+        ),
+    )
+    raw = {name: [one.raw_comm_ns / 1e6 for one in of.values()] for name, of in every.items()}
+    title = "Raw communication delay of the layers, two iterations"
+    yield FIG_11.chart(title, labels, [Panel("raw delay [ms]", raw, logarithmic=True)])
     panels = [
         Panel(
             "time [ms]",
             {
-                "compute": [layer.compute_ns / 1e6 for layer in result.layers],
-                "exposed communication": [
-                    exposed_ns(result, layer.name) / 1e6 for layer in result.layers
-                ],
+                "compute": [one.compute_ns / 1e6 for one in of.values()],
+                "exposed communication": [exposed(name, layer) / 1e6 for layer in of],
             },
             kind="stacked",
             title=name,
         )
-        for name, result in systems.items()
+        for name, of in every.items()
     ]
-    return Chart("12", "Compute and exposed communication, two iterations", labels, panels)
+    yield FIG_12.chart("Compute and exposed communication, two iterations", labels, panels)
 
 
 NOTES = """\
@@ -344,5 +285,9 @@ What the numbers mean:
 """
 
 EXPERIMENT = Experiment(
-    "DLRM: effect of the physical topology (Section IV.B)", ("11", "12", "13"), points, evaluate
+    "DLRM: effect of the physical topology (Section IV.B)",
+    FIGURES,
+    evaluate,
+    points,
+    NOTES,
 )

@@ -15,7 +15,7 @@ from bridge.studies.direct_connect import (
     testbed,
     tori,
 )
-from bridge.studies.framework.model import Study
+from bridge.studies.framework import Study
 
 INTRODUCTION = """\
 This page repeats experiments of L. Zhao et al., "Efficient direct-connect topologies for collective

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from bridge.batch.points import Point
 from bridge.results.measurements import Collective
-from bridge.results.result import Result
 from bridge.studies.direct_connect.testbed import OURS, SHIFTED, TREES, system
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from frontend import load_scenario
 
-FIGURE = "8-training"
+FIGURE = Figure("8-training")
 NODES = 12
 SYSTEMS = (OURS, SHIFTED, TREES)
 
@@ -52,9 +50,11 @@ TRAINED: Mapping[Scale, tuple[str, ...]] = {
 }
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return an iteration for each model and topology."""
-    return [_point(folder, model, name) for model in TRAINED[scale] for name in SYSTEMS]
+    return {
+        (model, name): _point(folder, model, name) for model in TRAINED[scale] for name in SYSTEMS
+    }
 
 
 def _point(folder: Path, model: str, name: str) -> Point:
@@ -79,11 +79,8 @@ def _point(folder: Path, model: str, name: str) -> Point:
         "transport.window": what.window,
         **changes,
     }
-    return Point(_name(model, name), load_scenario(folder / f"{scenario}.yaml", overrides))
-
-
-def _name(model: str, name: str) -> str:
-    return f"training {model} {name}"
+    file = folder / f"{scenario}.yaml"
+    return Point(f"training {model} {name}", load_scenario(file, overrides))
 
 
 def busy_ns(collectives: Iterable[Collective]) -> float:
@@ -96,57 +93,34 @@ def busy_ns(collectives: Iterable[Collective]) -> float:
     return busy
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare total all-reduce times and iteration times."""
     small = [model for model in TRAINED[scale] if model not in (GPT_2, GPT_2_MEDIUM)]
     large = [model for model in TRAINED[scale] if model not in small]
-
-    def result(model: str, name: str) -> Result:
-        return results[_name(model, name)]
-
-    def share(models: list[str], other: str, measure: Mapping[tuple[str, str], float]) -> float:
-        return mean(measure[model, OURS] / measure[model, other] for model in models)
-
-    pairs = [(model, name) for model in TRAINED[scale] for name in SYSTEMS]
-    all_reduces = {pair: busy_ns(result(*pair).collectives) for pair in pairs}
-    iterations = {pair: result(*pair).iterations[0].time_ns for pair in pairs}
+    all_reduces = {pair: busy_ns(result.collectives) for pair, result in results.items()}
+    iterations = {pair: result.iterations[0].time_ns for pair, result in results.items()}
     ring = "at these sizes of buckets the topologies differ only in α·steps"
     trees = "a bucket fills a pipeline of segments, and the trees' links are not all in use"
-    claims = [
+    for models, what, times, other, paper, why in (
         (small, "Small models, total all-reduce time", all_reduces, SHIFTED, 0.70, ring),
         (small, "Small models, total all-reduce time", all_reduces, TREES, 0.50, trees),
         (small, "Small models, iteration time", iterations, SHIFTED, 0.90, ring),
         (small, "Small models, iteration time", iterations, TREES, 0.75, trees),
         (large, "GPT-2, iteration time", iterations, SHIFTED, 0.93, ring),
         (large, "GPT-2, iteration time", iterations, TREES, 0.75, trees),
-    ]
-    statements = [
-        number(
-            FIGURE,
-            f"{what}: our topology over {other}, mean.",
-            paper=paper,
-            ours=share(models, other, measure),
-            unit="share",
-            why=why,
-        )
-        for models, what, measure, other, paper, why in claims
-    ]
+    ):
+        ours = mean(times[model, OURS] / times[model, other] for model in models)
+        yield FIGURE.share(f"{what}: our topology over {other}, mean.", paper, ours, why=why)
+    shown = {"all-reduces": all_reduces, "iteration": iterations}
     rows = [
         [
             model,
-            *(
-                f"{measure[model, name] / 1e6:.1f}"
-                for measure in (all_reduces, iterations)
-                for name in SYSTEMS
-            ),
+            *(f"{times[model, name] / 1e6:.1f}" for times in shown.values() for name in SYSTEMS),
         ]
         for model in TRAINED[scale]
     ]
-    headings = [
-        "model",
-        *(f"{what}, {name}" for what in ("all-reduces", "iteration") for name in SYSTEMS),
-    ]
-    return Findings(statements, [Table(FIGURE, "Time in ms", headings, rows)], notes=NOTES)
+    headings = ["model", *(f"{what}, {name}" for what in shown for name in SYSTEMS)]
+    yield FIGURE.table("Time in ms", headings, rows)
 
 
 NOTES = """\
@@ -159,5 +133,5 @@ sizes: its masked attention computes all products, and the projection to the voc
 """
 
 EXPERIMENT = Experiment(
-    "Data-parallel training on the testbed (Section 8.4)", (FIGURE,), points, evaluate
+    "Data-parallel training on the testbed (Section 8.4)", (FIGURE,), evaluate, points, NOTES
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,24 +20,25 @@ from bridge.studies.direct_connect.large import (
     tree_all_to_all_us,
 )
 from bridge.studies.direct_connect.pareto import choice, families
-from bridge.studies.framework.model import (
+from bridge.studies.framework import (
     Chart,
     Experiment,
-    Findings,
+    Figure,
+    Finding,
     Panel,
+    Points,
     Results,
     Scale,
     Statement,
-    Table,
+    each,
 )
-from bridge.studies.framework.scoring import bound, number, order, same
 from frontend import load_scenario
 from frontend.resolve import resolve
 from frontend.workloads.plan import NodeType, Plan
 from topology_gen.finder import frontier
 from topology_gen.finder.costs import Collective, least_all_reduce_us, least_all_to_all_us
 
-FIGURE = "9"
+FIGURE = Figure("9")
 OURS, TORUS, SHIFTED, FITTED, TREES, BOUND = (
     "ours",
     "2D torus",
@@ -83,11 +84,11 @@ SIMULATED_NODES = 256
 SHARES = {FITTED: 0.91, TORUS: 0.58, OURS: 0.30}
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return iterations over single shortest paths, which show what their hashing costs."""
-    return [
-        Point(
-            _name(model, name),
+    return {
+        (title, spec): Point(
+            f"experts {model.scenario} {name}",
             load_scenario(
                 folder / f"{model.scenario}.yaml",
                 {
@@ -102,14 +103,10 @@ def points(folder: Path, scale: Scale) -> list[Point]:
                 },
             ),
         )
-        for model in MODELS[scale].values()
+        for title, model in MODELS[scale].items()
         if model.nodes <= SIMULATED_NODES
         for name, spec in model.simulated.items()
-    ]
-
-
-def _name(model: Model, name: str) -> str:
-    return f"experts {model.scenario} {name}"
+    }
 
 
 class _Times:
@@ -166,129 +163,94 @@ class _Times:
         return self.times[slower].all_to_all / self.times[OURS].all_to_all
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compute the iterations, and list simulated ones beside them."""
     made = {title: _Times(model) for title, model in MODELS[scale].items()}
-    statements = [one for title, times in made.items() for one in _statements(title, times)]
-    statements += _over_models(made)
+    for title, times in made.items():
+        yield from _statements(title, times)
+    yield from _over_models(made)
     parts = ("iteration", "compute", "all-to-all", "all-reduce")
+    headings = ["model", "topology", *(f"{part} [ms]" for part in parts)]
     rows = [
         [title, name if name != OURS else f"`{times.spec}`", *_cells(one)]
         for title, times in made.items()
         for name, one in times.times.items()
     ]
-    simulated = [
-        [title, f"`{spec}`", *_simulated(results[_name(model, name)])]
-        for title, model in MODELS[scale].items()
-        if model.nodes <= SIMULATED_NODES
-        for name, spec in model.simulated.items()
-    ]
-    headings = ["model", "topology", *(f"{part} [ms]" for part in parts)]
-    tables = [
-        Table(FIGURE, "One iteration; the last column is what nothing overlaps", headings, rows),
-        Table(
-            FIGURE,
-            "Simulated with single shortest paths (`fabric: analytical`, `all_to_all: direct`)",
-            headings,
-            simulated,
-        ),
-    ]
-    return Findings(statements, tables, [_chart(made)], NOTES)
+    title = "One iteration; the last column is what nothing overlaps"
+    yield FIGURE.table(title, headings, rows)
+    rows = [[title, f"`{spec}`", *_simulated(one)] for (title, spec), one in results.items()]
+    title = "Simulated with single shortest paths (`fabric: analytical`, `all_to_all: direct`)"
+    yield FIGURE.table(title, headings, rows)
+    yield _chart(made)
 
 
-def _statements(title: str, times: _Times) -> list[Statement]:
-    every = [
-        bound(
-            FIGURE,
-            f"{title}: our iteration is within 5 % of the theoretical bound.",
-            ours=times.iterations(OURS, BOUND) - 1,
-            at_most=0.05,
-            unit="share",
-            why="by the bounds of Table 4 for both collectives",
-        ),
-        order(
-            FIGURE,
-            f"{title}: all-to-alls take longer on ShiftedRing and the torus than on ours.",
-            [times.exchanges(name) for name in (SHIFTED, TORUS)],
-            evidence=_each(times.exchanges),
-        ),
-        order(
-            FIGURE,
-            f"{title}: iterations are longer on ShiftedRing and the torus than on ours.",
-            [times.iterations(name) for name in (SHIFTED, TORUS)],
-            evidence=_each(times.iterations),
-        ),
-        order(
-            FIGURE,
-            f"{title}: iterations are longer on DBT than on ShiftedRing.",
-            [times.iterations(TREES, name) for name in (SHIFTED, FITTED)],
-            why="with either strides; the all-to-all of DBT is a lower bound",
-        ),
-    ]
+def _statements(title: str, times: _Times) -> Iterator[Statement]:
+    yield FIGURE.at_most(
+        f"{title}: our iteration is within 5 % of the theoretical bound.",
+        0.05,
+        times.iterations(OURS, BOUND) - 1,
+        "share",
+        why="by the bounds of Table 4 for both collectives",
+    )
+    for text, ratio in (
+        ("all-to-alls take longer on ShiftedRing and the torus than on ours", times.exchanges),
+        ("iterations are longer on ShiftedRing and the torus than on ours", times.iterations),
+    ):
+        yield FIGURE.order(f"{title}: {text}.", ratio(SHIFTED), ratio(TORUS), evidence=_each(ratio))
+    yield FIGURE.order(
+        f"{title}: iterations are longer on DBT than on ShiftedRing.",
+        *(times.iterations(TREES, name) for name in (SHIFTED, FITTED)),
+        why="with either strides; the all-to-all of DBT is a lower bound",
+    )
     if title != LARGE:
-        return every
+        return
     near = times.times[SHIFTED].all_to_all_share
-    shares = [
-        number(
-            FIGURE,
+    for name, paper in SHARES.items():
+        yield FIGURE.share(
             f"{title}: share of the all-to-alls in an iteration on {name}.",
-            paper=paper,
-            ours=times.times[name].all_to_all_share,
-            unit="share",
+            paper,
+            times.times[name].all_to_all_share,
             evidence=f"TopoOpt's strides {percent_text(near)}" if name == FITTED else "",
             basis="fitted" if name == FITTED else "",
         )
-        for name, paper in SHARES.items()
-    ]
-    implied = [
-        number(
-            FIGURE,
+    for name in (FITTED, TORUS):
+        yield FIGURE.times(
             f"{title}: all-to-alls of {name} over ours, as the shares imply.",
-            paper=_odds(SHARES[name]) / _odds(SHARES[OURS]),
-            ours=times.exchanges(name),
-            unit="times",
+            _odds(SHARES[name]) / _odds(SHARES[OURS]),
+            times.exchanges(name),
             evidence=f"TopoOpt's strides {times.exchanges(SHIFTED):.2f}×" if name == FITTED else "",
             why="the shares imply it if the rest of an iteration takes the same time",
             basis="fitted" if name == FITTED else "quotient",
         )
-        for name in (FITTED, TORUS)
-    ]
-    return [*every, *shares, *implied]
 
 
 def _each(ratio: Callable[[str], float]) -> str:
-    return ", ".join(f"{name} {ratio(name):.2f}×" for name in (SHIFTED, TORUS, FITTED))
+    return each({name: ratio(name) for name in (SHIFTED, TORUS, FITTED)})
 
 
-def _over_models(made: Mapping[str, _Times]) -> list[Statement]:
+def _over_models(made: Mapping[str, _Times]) -> Iterator[Statement]:
     """Return the claims about all models together."""
-    statements = [
-        same(
-            FIGURE,
-            "The unoverlapped all-reduces of ShiftedRing and the torus take as long as ours.",
-            [
-                times.times[name].all_reduce / times.times[OURS].all_reduce
-                for times in made.values()
-                for name in (SHIFTED, TORUS)
-            ],
-            why="all are nearly bandwidth-optimal, but ShiftedRing takes 2(N-1) steps a bucket",
-        )
-    ]
+    yield FIGURE.same(
+        "The unoverlapped all-reduces of ShiftedRing and the torus take as long as ours.",
+        *(
+            times.times[name].all_reduce / times.times[OURS].all_reduce
+            for times in made.values()
+            for name in (SHIFTED, TORUS)
+        ),
+        why="all are nearly bandwidth-optimal, but ShiftedRing takes 2(N-1) steps a bucket",
+    )
     if BASE in made and LARGE in made:
 
         def growth(name: str) -> float:
             return made[LARGE].exchanges(name) / made[BASE].exchanges(name)
 
-        statements.append(
-            order(
-                FIGURE,
-                "The disparity of the all-to-alls is larger with 1024 nodes than with 256.",
-                [growth(name) for name in (SHIFTED, TORUS)],
-                evidence=_each(growth),
-                basis="quotient",
-            )
+        yield FIGURE.order(
+            "The disparity of the all-to-alls is larger with 1024 nodes than with 256.",
+            growth(SHIFTED),
+            growth(TORUS),
+            evidence=_each(growth),
+            basis="quotient",
         )
-    return statements
 
 
 def _odds(share: float) -> float:
@@ -315,7 +277,7 @@ def _chart(made: Mapping[str, _Times]) -> Chart:
     }
     labels = [f"{name}, {title}" for title, name, _ in every]
     panel = Panel("ms", series, kind="stacked")
-    return Chart(FIGURE, "An iteration of expert-parallel training", labels, [panel])
+    return FIGURE.chart("An iteration of expert-parallel training", labels, [panel])
 
 
 NOTES = """\
@@ -331,7 +293,7 @@ all-to-all column is the time in which at least one all-to-all is under way.
 """
 
 EXPERIMENT = Experiment(
-    "Expert-parallel training (Section 8.4, Appendix A.4)", (FIGURE,), points, evaluate
+    "Expert-parallel training (Section 8.4, Appendix A.4)", (FIGURE,), evaluate, points, NOTES
 )
 
 

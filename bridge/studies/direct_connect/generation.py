@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil, log10
-from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
-from bridge.batch.points import Point
-from bridge.studies.framework.model import (
-    Experiment,
-    Findings,
-    Results,
-    Scale,
-    Statement,
-    Table,
-)
-from bridge.studies.framework.scoring import untested
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale, Table
 from topology_gen import specs
 from topology_gen.schedules import bfb
 
-FIGURE, OPTIMALITY = "Table 6", "10"
+FIGURE, OPTIMALITY = Figure("Table 6"), Figure("10")
 
 #: The topologies of Table 6, and BFB's published seconds where the text has them.
 PUBLISHED: dict[str, float | None] = {
@@ -53,11 +44,6 @@ class Generated(NamedTuple):
     """Whether steps and T_B are the least possible on this topology."""
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: this experiment simulates nothing."""
-    return []
-
-
 def generated(spec: str) -> Generated:
     """Generate the all-gather of a topology."""
     graph = specs.parse(spec)
@@ -68,41 +54,31 @@ def generated(spec: str) -> Generated:
     return Generated(graph.nodes, seconds, performance, schedule.sends, is_optimal)
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Generate the schedules of Table 6."""
     found = {spec: generated(spec) for spec in PUBLISHED}
-    optimal = [one.is_optimal for one in found.values()]
     # The statements have no measured seconds, so that they are the same in every run.
-    statements = [
-        *(
-            Statement(
-                FIGURE,
-                f"BFB generates the schedule of the {name} within {PUBLISHED[spec]:g} s.",
-                found[spec].seconds <= (PUBLISHED[spec] or 0),
-                evidence="CPU time: see the table",
-                why="balances links by minimum cuts in C++ where the paper solves linear programs",
-            )
-            for spec, name in COMPARED.items()
-        ),
-        untested(
-            FIGURE,
-            "SCCL and TACCL take longer by orders of magnitude, or fail.",
-            "both are programs of their own, which need an SMT solver and a MILP solver",
-        ),
-        Statement(
-            OPTIMALITY,
-            "BFB's schedules have the least steps and T_B on every hypercube and torus of Table 6.",
-            all(optimal),
-            evidence=f"{sum(optimal)} of {len(optimal)}",
-            why="as many steps as the diameter, and T_B is (N-1)/N of M/B",
-        ),
-        untested(
-            OPTIMALITY,
-            "TACCL's schedules are significantly worse, and SCCL's are as good as BFB's.",
-            "their schedules are not published",
-        ),
-    ]
-    return Findings(statements, [_table(found)], notes=NOTES)
+    for spec, name in COMPARED.items():
+        yield FIGURE.fact(
+            f"BFB generates the schedule of the {name} within {PUBLISHED[spec]:g} s.",
+            found[spec].seconds <= (PUBLISHED[spec] or 0),
+            evidence="CPU time: see the table",
+            why="balances links by minimum cuts in C++ where the paper solves linear programs",
+        )
+    yield FIGURE.untested(
+        "SCCL and TACCL take longer by orders of magnitude, or fail.",
+        "both are programs of their own, which need an SMT solver and a MILP solver",
+    )
+    yield OPTIMALITY.every(
+        "BFB's schedules have the least steps and T_B on every hypercube and torus of Table 6.",
+        (one.is_optimal for one in found.values()),
+        why="as many steps as the diameter, and T_B is (N-1)/N of M/B",
+    )
+    yield OPTIMALITY.untested(
+        "TACCL's schedules are significantly worse, and SCCL's are as good as BFB's.",
+        "their schedules are not published",
+    )
+    yield _table(found)
 
 
 def _table(found: dict[str, Generated]) -> Table:
@@ -129,7 +105,7 @@ def _table(found: dict[str, Generated]) -> Table:
         "steps",
         "T_B",
     ]
-    return Table(FIGURE, "BFB's all-gathers", headings, rows)
+    return FIGURE.table("BFB's all-gathers", headings, rows)
 
 
 def _decade(seconds: float) -> float:
@@ -146,5 +122,5 @@ and their failures above, are not repeated. The text has lost BFB's times for up
 """
 
 EXPERIMENT = Experiment(
-    "Generating schedules (Section 8.5.1)", (FIGURE, OPTIMALITY), points, evaluate
+    "Generating schedules (Section 8.5.1)", (FIGURE, OPTIMALITY), evaluate, notes=NOTES
 )

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
-from pathlib import Path
 from statistics import mean
 
-from bridge.batch.points import Point
 from bridge.present.quantities import percent_text
-from bridge.studies.framework.model import (
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Statement,
-    Table,
-)
-from bridge.studies.framework.scoring import bound, order
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale, Statement
 from topology_gen import specs
 from topology_gen.graphs.moore import moore_layers, moore_steps
 from topology_gen.schedules import bfb
 
-KAUTZ, REGULAR, FAMILIES = "18", "Table 8", "Section 6.2"
+KAUTZ, REGULAR, FAMILIES = Figure("18"), Figure("Table 8"), Figure("Section 6.2")
 
 DEGREES: Mapping[Scale, Sequence[int]] = {"small": (2, 8), "full": (2, 4, 8, 16)}
 KAUTZ_NODES: Mapping[Scale, Sequence[int]] = {
@@ -53,28 +41,18 @@ TABLE_8 = {
 }
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: this experiment simulates nothing."""
-    return []
-
-
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Check the theorems on examples, and compute T_B of generalized Kautz graphs."""
-    statements, table, chart = _kautz(scale)
-    return Findings([*_families(scale), _table_8(), *statements], [table], [chart], NOTES)
+    yield from _families(scale)
+    yield _table_8()
+    yield from _kautz(scale)
 
 
 def _performance(spec: str) -> bfb.Performance:
     return bfb.all_gather_performance(specs.parse(spec))
 
 
-def _all_optimal(text: str, found: Iterable[bool], why: str = "") -> Statement:
-    """Return the claim that something holds for each of some digraphs."""
-    each = list(found)
-    return Statement(FAMILIES, text, all(each), evidence=f"{sum(each)} of {len(each)}", why=why)
-
-
-def _families(scale: Scale) -> list[Statement]:
+def _families(scale: Scale) -> Iterator[Statement]:
     tori = [
         f"torus:dims={'x'.join(map(str, dims))}"
         for dimensions in (2, 3)
@@ -87,32 +65,30 @@ def _families(scale: Scale) -> list[Statement]:
     ]
     circulants = {count: _performance(f"circulant:n={count}") for count in CIRCULANT_NODES[scale]}
     rings = {count: _performance(f"ring:n={count}") for count in range(3, 65)}
-    return [
-        _all_optimal(
-            "Tori of any lengths have bandwidth-optimal BFB schedules.",
-            (_performance(spec).bandwidth_optimal for spec in tori),
-            "two and three dimensions, lengths of 2 … 6",
-        ),
-        _all_optimal(
-            "Twisted tori have bandwidth-optimal BFB schedules.",
-            (_performance(spec).bandwidth_optimal for spec in twisted),
-            "a × 2a up to a = 16, a × a × 2a up to a = 8",
-        ),
-        _all_optimal(
-            "Circulant graphs of degree 4 have bandwidth-optimal BFB schedules.",
-            (one.bandwidth_optimal for one in circulants.values()),
-        ),
-        _all_optimal(
-            "The circulant graphs of Theorem 22 have the least steps of their degree.",
-            (one.steps == circulant_steps(count) for count, one in circulants.items()),
-            "a circulant graph of degree 4 has at most 2k² + 2k + 1 nodes within k hops",
-        ),
-        _all_optimal(
-            "BFB halves the steps of a bidirectional ring, and stays bandwidth-optimal.",
-            (one.steps == count // 2 and one.bandwidth_optimal for count, one in rings.items()),
-            "⌊N/2⌋ steps for 3 … 64 nodes; the traditional schedule takes N-1",
-        ),
-    ]
+    yield FAMILIES.every(
+        "Tori of any lengths have bandwidth-optimal BFB schedules.",
+        (_performance(spec).bandwidth_optimal for spec in tori),
+        why="two and three dimensions, lengths of 2 … 6",
+    )
+    yield FAMILIES.every(
+        "Twisted tori have bandwidth-optimal BFB schedules.",
+        (_performance(spec).bandwidth_optimal for spec in twisted),
+        why="a × 2a up to a = 16, a × a × 2a up to a = 8",
+    )
+    yield FAMILIES.every(
+        "Circulant graphs of degree 4 have bandwidth-optimal BFB schedules.",
+        (one.bandwidth_optimal for one in circulants.values()),
+    )
+    yield FAMILIES.every(
+        "The circulant graphs of Theorem 22 have the least steps of their degree.",
+        (one.steps == circulant_steps(count) for count, one in circulants.items()),
+        why="a circulant graph of degree 4 has at most 2k² + 2k + 1 nodes within k hops",
+    )
+    yield FAMILIES.every(
+        "BFB halves the steps of a bidirectional ring, and stays bandwidth-optimal.",
+        (one.steps == count // 2 and one.bandwidth_optimal for count, one in rings.items()),
+        why="⌊N/2⌋ steps for 3 … 64 nodes; the traditional schedule takes N-1",
+    )
 
 
 def circulant_steps(nodes: int) -> int:
@@ -130,15 +106,13 @@ def _table_8() -> Statement:
         two_way = len(moore_layers(one.nodes, one.degree, duplex=True))
         ours = (one.nodes, one.steps, two_way, moore_steps(one.nodes, one.degree))
         met.append(ours == row and one.bandwidth_optimal)
-    return Statement(
-        REGULAR,
-        "The distance-regular graphs of degree 4 are bandwidth-optimal, with the published steps.",
-        all(met),
-        evidence=f"{sum(met)} of {len(met)} rows",
+    text = (
+        "The distance-regular graphs of degree 4 are bandwidth-optimal, with the published steps."
     )
+    return REGULAR.every(text, met, "rows")
 
 
-def _kautz(scale: Scale) -> tuple[list[Statement], Table, Chart]:
+def _kautz(scale: Scale) -> Iterator[Finding]:
     """Compare T_B of generalized Kautz graphs with the least possible."""
     nodes, degrees = KAUTZ_NODES[scale], DEGREES[scale]
     found = {
@@ -146,41 +120,37 @@ def _kautz(scale: Scale) -> tuple[list[Statement], Table, Chart]:
         for degree in degrees
     }
     ratio = {
-        degree: [float(one.bandwidth_time) * one.nodes / (one.nodes - 1) for one in each]
+        f"d = {degree}": [float(one.bandwidth_time) * one.nodes / (one.nodes - 1) for one in each]
         for degree, each in found.items()
     }
-    lowest, highest = degrees[0], degrees[-1]
-    statements = [
-        order(
-            KAUTZ,
-            "Generalized Kautz is closer to bandwidth optimality at higher degrees: excess of "
-            f"d = {lowest} over that of d = {highest}, mean.",
-            [(mean(ratio[lowest]) - 1) / (mean(ratio[highest]) - 1)],
-            evidence=", ".join(
-                f"d = {degree}: {percent_text(mean(ratio[degree]) - 1)}" for degree in degrees
-            ),
+    excess = {name: mean(values) - 1 for name, values in ratio.items()}
+    lowest, *_, highest = excess
+    yield KAUTZ.order(
+        "Generalized Kautz is closer to bandwidth optimality at higher degrees: excess of "
+        f"{lowest} over that of {highest}, mean.",
+        excess[lowest] / excess[highest],
+        evidence=", ".join(f"{name}: {percent_text(one)}" for name, one in excess.items()),
+    )
+    yield KAUTZ.at_most(
+        "Theorem 21: a generalized Kautz graph takes at most one step more than Moore's bound.",
+        1,
+        max(
+            one.steps - moore_steps(one.nodes, degree)
+            for degree, each in found.items()
+            for one in each
         ),
-        bound(
-            KAUTZ,
-            "Theorem 21: a generalized Kautz graph takes at most one step more than Moore's bound.",
-            ours=max(
-                one.steps - moore_steps(one.nodes, degree)
-                for degree, each in found.items()
-                for one in each
-            ),
-            at_most=1,
-            unit="count",
-        ),
-    ]
-    series = {f"d = {degree}": ratio[degree] for degree in degrees}
-    panel = Panel("T_B / least possible", series, kind="lines")
-    chart = Chart(KAUTZ, "Generalized Kautz graphs", list(map(str, nodes)), [panel], "nodes")
-    rows = [
-        [f"d = {degree}", f"{mean(ratio[degree]):.3f}", f"{max(ratio[degree]):.3f}"]
-        for degree in degrees
-    ]
-    table = Table(KAUTZ, "T_B of an all-gather over (N-1)/N", ["", "mean", "greatest"], rows)
-    return statements, table, chart
+        "count",
+    )
+    rows = [[name, f"{mean(one):.3f}", f"{max(one):.3f}"] for name, one in ratio.items()]
+    yield KAUTZ.table("T_B of an all-gather over (N-1)/N", ["", "mean", "greatest"], rows)
+    yield KAUTZ.lines(
+        "Generalized Kautz graphs",
+        nodes,
+        "T_B / least possible",
+        ratio,
+        x_label="nodes",
+        logarithmic=False,
+    )
 
 
 NOTES = """\
@@ -189,5 +159,8 @@ would contradict them. The text has lost the sizes to which the paper verified t
 """
 
 EXPERIMENT = Experiment(
-    "Optimal schedules (Section 6.2, Appendix F)", (KAUTZ, REGULAR, FAMILIES), points, evaluate
+    "Optimal schedules (Section 6.2, Appendix F)",
+    (KAUTZ, REGULAR, FAMILIES),
+    evaluate,
+    notes=NOTES,
 )

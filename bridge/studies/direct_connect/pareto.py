@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from bridge.batch.points import Point
 from bridge.present.quantities import percent_text
 from bridge.studies.direct_connect.clusters import DEGREE, FABRIC, MIB
-from bridge.studies.framework.model import (
-    Experiment,
-    Findings,
-    Results,
-    Scale,
-    Statement,
-    Table,
-)
-from bridge.studies.framework.scoring import bound, order, same, untested
+from bridge.studies.framework import Experiment, Finding, Results, Scale, Statement, Table, figures
 from topology_gen import specs
 from topology_gen.finder import Choice, Pool, chosen, frontier
 from topology_gen.finder.candidate import measured
 from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us
 from topology_gen.graphs.moore import moore_steps
 from topology_gen.schedules.all_to_all import distance_bound
+
+TABLE_4, TABLE_7 = figures("Table 4", "Table 7")
 
 
 class Row(NamedTuple):
@@ -44,7 +36,7 @@ ROUNDING = 2e-4
 """Relative error of published times by their rounding."""
 
 UNKNOWN = "the base graph is known by a picture only"
-TABLE_4 = (
+ROWS = (
     Row("Π(4,1024)", "generalized_kautz:d=4,n=1024", 5, Fraction(341, 256), 323.5, 409.1),
     Row(
         "L³(C(16,{3,4}))",
@@ -68,14 +60,9 @@ TABLE_4 = (
 
 NODES = 1024
 #: The row that the text calls the line graph of a circulant graph, and the others with times here.
-LINE, KNOWN = TABLE_4[1], tuple(row for row in TABLE_4 if row.spec)
+LINE, KNOWN = ROWS[1], tuple(row for row in ROWS if row.spec)
 #: Numbers of nodes in Table 7 that are small enough for a table here.
-TABLE_7: Mapping[Scale, Sequence[int]] = {"small": (128,), "full": (128, 256)}
-
-
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: this experiment simulates nothing."""
-    return []
+LISTED_NODES: Mapping[Scale, Sequence[int]] = {"small": (128,), "full": (128, 256)}
 
 
 @cache
@@ -89,33 +76,50 @@ def gap_text(one: Choice) -> str:
     return "exact" if one.rate.exact else f"gap {percent_text(one.rate.gap)}"
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+@cache
+def families() -> Pool:
+    """Return the finder's candidates: the families and expansions of the paper."""
+    return Pool(found=False)
+
+
+def _times_us(one: Choice) -> tuple[float, float]:
+    """Return the times of an all-reduce and of an all-to-all of 1 MiB."""
+    return one.time_us("all_reduce", MIB, FABRIC), one.time_us("all_to_all", MIB, FABRIC)
+
+
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare Table 4 with exact costs, and with what the finder finds."""
-    rows, statements = [], []
-    for row in TABLE_4:
+    for row in KNOWN:
+        yield from row_statements(row)
+    for row in ROWS:
         if row.spec is None:
-            rows.append(
-                [row.name, str(row.steps), str(row.bandwidth_time), *_published(row), "", ""]
-            )
-            continue
-        shown = [f"{time:.1f}" for time in _times_us(choice(row.spec))]
-        rows.append([row.name, str(row.steps), str(row.bandwidth_time), *_published(row), *shown])
-        statements += row_statements(row)
-    statements += [
-        untested("Table 4", f"{row.name}: all-to-all {row.all_to_all_us:g} µs.", UNKNOWN)
-        for row in TABLE_4
-        if row.spec is None
-    ]
-    statements += [*_bounds(), *_line_graph(), *_found()]
-    pools = [_pool_table(nodes) for nodes in TABLE_7[scale]]
-    return Findings(statements, [_table_4(rows), *pools], notes=NOTES)
+            text = f"{row.name}: all-to-all {row.all_to_all_us:g} µs."
+            yield TABLE_4.untested(text, UNKNOWN)
+    least = (
+        least_all_reduce_us(NODES, DEGREE, MIB, FABRIC),
+        least_all_to_all_us(NODES, DEGREE, MIB, FABRIC),
+    )
+    for name, paper, ours in zip(("all-reduce", "all-to-all"), (267.6, 382.3), least, strict=True):
+        yield TABLE_4.same(
+            f"Theoretical bound of an {name}: {paper:g} µs.",
+            ours / paper,
+            evidence=f"{ours:.1f} µs",
+            why="it follows from N, d, α and B",
+            basis="input",
+        )
+    yield from _line_graph(least)
+    yield from _found()
+    yield _table_4()
+    for nodes in LISTED_NODES[scale]:
+        yield _pool_table(nodes)
 
 
-def _published(row: Row) -> list[str]:
-    return [f"{row.all_reduce_us:.1f}", f"{row.all_to_all_us:.1f}"]
-
-
-def _table_4(rows: Sequence[Sequence[str]]) -> Table:
+def _table_4() -> Table:
+    rows = []
+    for row in ROWS:
+        published = [f"{row.all_reduce_us:.1f}", f"{row.all_to_all_us:.1f}"]
+        times = [f"{us:.1f}" for us in _times_us(choice(row.spec))] if row.spec else ["", ""]
+        rows.append([row.name, str(row.steps), str(row.bandwidth_time), *published, *times])
     headings = [
         "topology",
         "steps",
@@ -125,132 +129,90 @@ def _table_4(rows: Sequence[Sequence[str]]) -> Table:
         "all-reduce",
         "all-to-all",
     ]
-    return Table("Table 4", "1024 nodes, d = 4, 1 MiB; times in µs", headings, rows)
+    return TABLE_4.table("1024 nodes, d = 4, 1 MiB; times in µs", headings, rows)
 
 
-def _times_us(one: Choice) -> tuple[float, float]:
-    """Return the times of an all-reduce and of an all-to-all of 1 MiB."""
-    return one.time_us("all_reduce", MIB, FABRIC), one.time_us("all_to_all", MIB, FABRIC)
-
-
-def row_statements(row: Row) -> list[Statement]:
+def row_statements(row: Row) -> Iterator[Statement]:
     """Compare both times of a row whose topology is known."""
     assert row.spec is not None
     one = choice(row.spec)
     all_reduce_us, all_to_all_us = _times_us(one)
-    least_us = all_to_all_us * one.rate.least / one.rate.greatest
     bound = distance_bound(specs.parse(one.candidate.spec))
     bound_us = FABRIC.transfer_us(MIB) * DEGREE / (one.candidate.nodes * float(bound))
-    evidence = f"{all_to_all_us:.1f} µs, {gap_text(one)}; distance bound {bound_us:.1f} µs"
+    least_us = max(all_to_all_us * one.rate.least / one.rate.greatest, bound_us)
     why = ""
-    least_us = max(least_us, bound_us)
     if row.all_to_all_us < least_us * (1 - ROUNDING):
         why = (
             "the published time is below what any flow on this graph can reach: "
             f"at least {least_us:.1f} µs"
         )
-    return [
-        same(
-            "Table 4",
-            f"{row.name}: all-reduce {row.all_reduce_us:g} µs.",
-            [all_reduce_us / row.all_reduce_us],
-            evidence=f"{all_reduce_us:.1f} µs, {one.candidate.steps} steps, "
-            f"T_B {one.candidate.bandwidth_time}",
-        ),
-        same(
-            "Table 4",
-            f"{row.name}: all-to-all {row.all_to_all_us:g} µs.",
-            [all_to_all_us / row.all_to_all_us],
-            evidence=evidence,
-            why=why,
-        ),
-    ]
+    yield TABLE_4.same(
+        f"{row.name}: all-reduce {row.all_reduce_us:g} µs.",
+        all_reduce_us / row.all_reduce_us,
+        evidence=f"{all_reduce_us:.1f} µs, {one.candidate.steps} steps, "
+        f"T_B {one.candidate.bandwidth_time}",
+    )
+    yield TABLE_4.same(
+        f"{row.name}: all-to-all {row.all_to_all_us:g} µs.",
+        all_to_all_us / row.all_to_all_us,
+        evidence=f"{all_to_all_us:.1f} µs, {gap_text(one)}; distance bound {bound_us:.1f} µs",
+        why=why,
+    )
 
 
-def _least_us() -> tuple[float, float]:
-    """Return the theoretical bounds of an all-reduce and of an all-to-all."""
-    bounds = (least_all_reduce_us, least_all_to_all_us)
-    return bounds[0](NODES, DEGREE, MIB, FABRIC), bounds[1](NODES, DEGREE, MIB, FABRIC)
-
-
-def _bounds() -> list[Statement]:
-    published = (("all-reduce", 267.6), ("all-to-all", 382.3))
-    return [
-        same(
-            "Table 4",
-            f"Theoretical bound of an {name}: {paper:g} µs.",
-            [ours / paper],
-            evidence=f"{ours:.1f} µs",
-            why="it follows from N, d, α and B",
-            basis="input",
-        )
-        for (name, paper), ours in zip(published, _least_us(), strict=True)
-    ]
-
-
-def _line_graph() -> list[Statement]:
+def _line_graph(least: tuple[float, float]) -> Iterator[Statement]:
     """Return what the text says of the line graph of a circulant graph."""
     times = {row: _times_us(choice(str(row.spec))) for row in KNOWN}
     mine = times.pop(LINE)
     rate = choice(str(LINE.spec)).rate
     no_less = f"no flow on this graph takes less than {mine[1] * rate.least / rate.greatest:.1f} µs"
     fastest = min(time for _, time in times.values())
-    statements = []
-    for i, name, percent, why in (
-        (0, "all-reduce", 9, ""),
-        (1, "all-to-all", 6, f"{no_less}, nor on the line graph of another circulant of 16 nodes"),
+    for i, name, percent, why, lowest in (
+        (0, "all-reduce", 9, "", ""),
+        (
+            1,
+            "all-to-all",
+            6,
+            f"{no_less}, nor on the line graph of another circulant of 16 nodes",
+            f"{no_less}, and a flow on another takes {fastest:.1f} µs",
+        ),
     ):
-        lowest = "" if i == 0 else f"{no_less}, and a flow on another takes {fastest:.1f} µs"
-        statements += [
-            bound(
-                "Table 4",
-                f"The {name} of {LINE.name} is within {percent} % of the theoretical bound.",
-                ours=mine[i] / _least_us()[i] - 1,
-                at_most=percent / 100,
-                unit="share",
-                why=why,
-                basis="quotient",
-            ),
-            order(
-                "Table 4",
-                f"{LINE.name} has the lowest {name} time of the rows.",
-                [other[i] / mine[i] for other in times.values()],
-                evidence=f"{len(times)} other rows can be computed",
-                why=lowest,
-                basis="quotient",
-            ),
-        ]
-    return statements
+        yield TABLE_4.at_most(
+            f"The {name} of {LINE.name} is within {percent} % of the theoretical bound.",
+            percent / 100,
+            mine[i] / least[i] - 1,
+            "share",
+            why=why,
+            basis="quotient",
+        )
+        yield TABLE_4.order(
+            f"{LINE.name} has the lowest {name} time of the rows.",
+            *(other[i] / mine[i] for other in times.values()),
+            evidence=f"{len(times)} other rows can be computed",
+            why=lowest,
+            basis="quotient",
+        )
 
 
-def _found() -> list[Statement]:
+def _found() -> Iterator[Statement]:
     """Return what the finder finds with the paper's families only."""
     front = frontier(families().candidates(NODES, DEGREE))
-    met = [
-        any(one.steps <= row.steps and one.bandwidth_time <= row.bandwidth_time for one in front)
-        for row in TABLE_4
-    ]
+    yield TABLE_4.every(
+        f"{NODES} nodes: steps and T_B of every row can be had.",
+        (
+            any(
+                one.steps <= row.steps and one.bandwidth_time <= row.bandwidth_time for one in front
+            )
+            for row in ROWS
+        ),
+        "rows are met by families and expansions alone",
+    )
     least = Fraction(NODES - 1, NODES)
-    return [
-        Statement(
-            "Table 4",
-            f"{NODES} nodes: steps and T_B of every row can be had.",
-            all(met),
-            evidence=f"{sum(met)} of {len(met)} rows are met by families and expansions alone",
-        ),
-        Statement(
-            "Table 4",
-            f"{NODES} nodes: the frontier goes from Moore's bound to bandwidth optimality.",
-            front[0].steps == moore_steps(NODES, DEGREE) and front[-1].bandwidth_time == least,
-            evidence=f"{len(front)} topologies, from {front[0].steps} to {front[-1].steps} steps",
-        ),
-    ]
-
-
-@cache
-def families() -> Pool:
-    """Return the finder's candidates: the families and expansions of the paper."""
-    return Pool(found=False)
+    yield TABLE_4.fact(
+        f"{NODES} nodes: the frontier goes from Moore's bound to bandwidth optimality.",
+        front[0].steps == moore_steps(NODES, DEGREE) and front[-1].bandwidth_time == least,
+        evidence=f"{len(front)} topologies, from {front[0].steps} to {front[-1].steps} steps",
+    )
 
 
 def _pool_table(nodes: int) -> Table:
@@ -260,14 +222,13 @@ def _pool_table(nodes: int) -> Table:
             one.name,
             str(one.candidate.steps),
             str(one.candidate.bandwidth_time),
-            f"{one.time_us('all_reduce', MIB, FABRIC):.1f}",
-            f"{one.time_us('all_to_all', MIB, FABRIC):.1f}",
+            *(f"{time:.1f}" for time in _times_us(one)),
             gap_text(one),
         ]
         for one in front
     ]
     headings = ["topology", "steps", "T_B", "all-reduce", "all-to-all", "all-to-all is"]
-    return Table("Table 7", f"{nodes} nodes, d = 4, 1 MiB; times in µs", headings, rows)
+    return TABLE_7.table(f"{nodes} nodes, d = 4, 1 MiB; times in µs", headings, rows)
 
 
 NOTES = """\
@@ -286,5 +247,5 @@ finder finds for two of its sizes with the families and expansions of the paper.
 """
 
 EXPERIMENT = Experiment(
-    "Pareto-efficient topologies (Section 5.4)", ("Table 4", "Table 7"), points, evaluate
+    "Pareto-efficient topologies (Section 5.4)", (TABLE_4, TABLE_7), evaluate, notes=NOTES
 )

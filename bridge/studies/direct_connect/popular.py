@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
-from bridge.batch.points import Point
 from bridge.studies.direct_connect.clusters import ALPHA_US, DEGREE, FABRIC
 from bridge.studies.direct_connect.pareto import families
-from bridge.studies.framework.model import (
-    Experiment,
-    Findings,
-    Results,
-    Scale,
-    Statement,
-    Table,
-)
-from bridge.studies.framework.scoring import order
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale
 from topology_gen import specs
 from topology_gen.finder import Candidate
 
-FIGURE = "15"
+FIGURE = Figure("15")
 NODES: Mapping[Scale, Sequence[int]] = {
     "small": range(16, 201, 7),
     "full": range(16, 2001, 7),
@@ -30,12 +20,7 @@ SIZES = {10**6: "1 MB", 10**8: "100 MB"}
 KAUTZ, CIRCULANT, LINE = "generalized_kautz", "circulant", "line"
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: this experiment simulates nothing."""
-    return []
-
-
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Count how often a kind of topology has the fastest all-reduce."""
     pool = families()
     counts: dict[int, Counter[str]] = {size: Counter() for size in SIZES}
@@ -44,43 +29,20 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         for size, count in counts.items():
             count[_kind(min(candidates, key=lambda one: _time_us(one, size)))] += 1
     kinds = [kind for kind, _ in sum(counts.values(), Counter()).most_common()]
-    small, large = counts.values()
-
-    def against(count: Counter[str], kind: str) -> list[float]:
-        """Return how often a kind is the best, over each other kind of the same role."""
-        return [count[kind] / max(1, count[other]) for other in kinds if other != kind]
-
-    statements = [
-        order(
-            FIGURE,
-            f"{label}: {kind} is the most popular.",
-            [min(against(count, kind))],
+    for kind, (size, count) in zip((KAUTZ, CIRCULANT), counts.items(), strict=True):
+        yield FIGURE.order(
+            f"{SIZES[size]}: {kind} is the most popular.",
+            *(count[kind] / max(1, count[other]) for other in kinds if other != kind),
             evidence=f"best at {count[kind]} of {len(NODES[scale])} sizes",
         )
-        for label, kind, count in (
-            ("1 MB", KAUTZ, small),
-            ("100 MB", CIRCULANT, large),
-        )
-    ]
-    statements.append(
-        Statement(
-            FIGURE,
-            "Line graphs are also popular at both sizes: among the first three kinds.",
-            all(LINE in dict(count.most_common(3)) for count in counts.values()),
-            evidence=", ".join(
-                f"{count[LINE]} at {label}"
-                for label, count in zip(SIZES.values(), counts.values(), strict=True)
-            ),
-        )
+    yield FIGURE.fact(
+        "Line graphs are also popular at both sizes: among the first three kinds.",
+        all(LINE in dict(count.most_common(3)) for count in counts.values()),
+        evidence=", ".join(f"{count[LINE]} at {SIZES[size]}" for size, count in counts.items()),
     )
     rows = [[kind, *(str(count[kind]) for count in counts.values())] for kind in kinds]
-    table = Table(
-        FIGURE,
-        "Numbers of nodes at which a kind of topology has the fastest all-reduce",
-        ["kind", *SIZES.values()],
-        rows,
-    )
-    return Findings(statements, [table], notes=NOTES)
+    title = "Numbers of nodes at which a kind of topology has the fastest all-reduce"
+    yield FIGURE.table(title, ["kind", *SIZES.values()], rows)
 
 
 def _time_us(one: Candidate, size: float) -> float:
@@ -99,4 +61,6 @@ then the lowest distances. The two sizes of the paper are lost; these are one at
 most, and one at which bandwidth does.
 """
 
-EXPERIMENT = Experiment("The best topologies by size (Appendix A.3)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment(
+    "The best topologies by size (Appendix A.3)", (FIGURE,), evaluate, notes=NOTES
+)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.batch.points import Point
 from bridge.studies.direct_connect.clusters import System, point, time_us
-from bridge.studies.framework.model import (
-    Chart,
+from bridge.studies.framework import (
     Experiment,
-    Findings,
+    Figure,
+    Finding,
     Panel,
+    Points,
     Results,
     Scale,
     Statement,
     Table,
+    figures,
 )
-from bridge.studies.framework.scoring import order, same
 from topology_gen.finder.candidate import measured
 
+FIG_6, FIG_12, TABLE_5 = figures("6", "12", "Table 5")
+
 #: Table 5: the topologies by their number of nodes.
-TABLE_5 = {
+TOPOLOGIES = {
     5: "complete:n=5",
     6: "degree:of=[complete:n=3],n=2",
     7: "circulant:n=7,offsets=2+3",
@@ -38,7 +41,7 @@ SIZES: Mapping[Scale, Sequence[int]] = {
     "small": (10**3, 10**6, 10**7),
     "full": (10**3, 10**6, 10**9),
 }
-NODES: Mapping[Scale, Sequence[int]] = {"small": (5, 12), "full": tuple(TABLE_5)}
+NODES: Mapping[Scale, Sequence[int]] = {"small": (5, 12), "full": tuple(TOPOLOGIES)}
 HALVES = ("reduce_scatter", "all_gather")
 HALVES_AT: Mapping[Scale, Sequence[int]] = {"small": (12,), "full": (6, 8, 10, 12)}
 
@@ -53,46 +56,43 @@ def system(name: str, nodes: int) -> System:
         case "DBT":
             # A long queue at a sender would delay the pipeline of segments.
             return System(name, f"double_binary_tree:n={nodes}", "dbt", "0.5MB")
-    return System(name, TABLE_5[nodes], "bfb")
+    return System(name, TOPOLOGIES[nodes], "bfb")
 
 
-def point_name(operation: str, name: str, nodes: int, size: int) -> str:
-    """Return the name of a point of this file."""
-    return f"{operation} {name} {nodes} nodes {size} B"
-
-
-def all_reduces(folder: Path, scale: Scale) -> list[Point]:
+def all_reduces(folder: Path, scale: Scale) -> Points:
     """Return an all-reduce for each system, number of nodes and size."""
     return _points(("all_reduce",), NODES[scale], scale)
 
 
-def halves(folder: Path, scale: Scale) -> list[Point]:
+def halves(folder: Path, scale: Scale) -> Points:
     """Return reduce-scatters and all-gathers."""
     return _points(HALVES, HALVES_AT[scale], scale)
 
 
-def _word(operation: str) -> str:
-    return operation.replace("_", "-")
-
-
-def _points(operations: Sequence[str], nodes: Sequence[int], scale: Scale) -> list[Point]:
-    return [
-        point(point_name(operation, name, count, size), system(name, count), operation, size)
+def _points(operations: Sequence[str], nodes: Sequence[int], scale: Scale) -> Points:
+    return {
+        (operation, name, count, size): point(
+            f"{operation} {name} {count} nodes {size} B", system(name, count), operation, size
+        )
         for operation in operations
         for count in nodes
         for size in SIZES[scale]
         for name in SYSTEMS
-    ]
+    }
 
 
+@dataclass(frozen=True)
 class _Times:
     """Times of one or more operations, and ratios of them."""
 
-    def __init__(self, results: Results, operations: Sequence[str], nodes: Sequence[int]) -> None:
-        self.results, self.operations, self.nodes = results, operations, nodes
+    figure: Figure
+    results: Results
+    operations: Sequence[str]
+    nodes: Sequence[int]
+    sizes: Sequence[int]
 
     def us(self, operation: str, name: str, nodes: int, size: int) -> float:
-        return time_us(self.results[point_name(operation, name, nodes, size)])
+        return time_us(self.results[operation, name, nodes, size])
 
     def ratios(self, slower: str, faster: str, size: int) -> list[float]:
         """Return by how much one system is slower than another, for all operations and nodes."""
@@ -102,16 +102,11 @@ class _Times:
             for n in self.nodes
         ]
 
-    def at_most_nodes(self, slower: str, faster: str, size: int) -> str:
-        """Return the least ratio for the greatest number of nodes, as evidence."""
-        ratios = self.ratios(slower, faster, size)
-        least = min(ratios[len(self.nodes) - 1 :: len(self.nodes)])
-        return f"{least:.2f}× with {self.nodes[-1]} nodes"
-
-    def statements(self, figure: str, sizes: Sequence[int]) -> list[Statement]:
+    def statements(self) -> Iterator[Statement]:
         """Return the claims of Section 8.3 for this operation."""
-        small, middle, large = sizes
-        claims = [
+        small, middle, large = self.sizes
+        title = " and ".join(map(_word, self.operations))
+        for size, slower, faster, text in (
             (small, SHIFTED, OURS, "our topology beats ShiftedRing"),
             (small, TREES, OURS, "our topology beats DBT"),
             (small, SHIFTED, SHIFTED_BFB, "ShiftedBFBRing beats ShiftedRing"),
@@ -119,28 +114,20 @@ class _Times:
             (middle, TREES, OURS, "our topology beats DBT"),
             (middle, SHIFTED, SHIFTED_BFB, "ShiftedBFBRing beats ShiftedRing"),
             (large, TREES, OURS, "our topology beats DBT"),
-        ]
-        made = [
-            order(
-                figure,
-                f"{self._title}, {LABELS[size]}: {claim}.",
-                self.ratios(slower, faster, size),
-                evidence=self.at_most_nodes(slower, faster, size),
+        ):
+            ratios = self.ratios(slower, faster, size)
+            least = min(ratios[len(self.nodes) - 1 :: len(self.nodes)])
+            yield self.figure.order(
+                f"{title}, {LABELS[size]}: {text}.",
+                *ratios,
+                evidence=f"{least:.2f}× with {self.nodes[-1]} nodes",
                 why=self._why(slower, size == large),
             )
-            for size, slower, faster, claim in claims
-        ]
-        matches = same(
-            figure,
-            f"{self._title}, {LABELS[large]}: our topology matches ShiftedRing.",
-            self.ratios(SHIFTED, OURS, large),
+        yield self.figure.same(
+            f"{title}, {LABELS[large]}: our topology matches ShiftedRing.",
+            *self.ratios(SHIFTED, OURS, large),
             why="both are bandwidth-optimal",
         )
-        return [*made, matches]
-
-    @property
-    def _title(self) -> str:
-        return " and ".join(map(_word, self.operations))
 
     def _why(self, slower: str, is_large: bool) -> str:
         if slower != TREES:
@@ -157,85 +144,59 @@ class _Times:
             "a pipeline that is always full takes N/(N-1) times as long as the optimum"
         )
 
-    def tables(self, figure: str, sizes: Sequence[int]) -> list[Table]:
+    def tables(self) -> Iterator[Table]:
         """Return a table of times for each size."""
-        return [
-            Table(
-                figure,
-                f"Time of a{'' if operation == 'reduce_scatter' else 'n'} {_word(operation)} "
-                f"of {LABELS[size]} in µs",
-                ["nodes", *SYSTEMS],
-                [
-                    [
-                        str(nodes),
-                        *(f"{self.us(operation, name, nodes, size):,.1f}" for name in SYSTEMS),
-                    ]
+        for operation in self.operations:
+            article = "a" if operation == "reduce_scatter" else "an"
+            for size in self.sizes:
+                title = f"Time of {article} {_word(operation)} of {LABELS[size]} in µs"
+                rows = [
+                    [str(nodes), *(f"{self.us(operation, s, nodes, size):,.1f}" for s in SYSTEMS)]
                     for nodes in self.nodes
-                ],
-            )
-            for operation in self.operations
-            for size in sizes
-        ]
+                ]
+                yield self.figure.table(title, ["nodes", *SYSTEMS], rows)
 
 
-def evaluate_all_reduces(results: Results, scale: Scale) -> Findings:
+def _word(operation: str) -> str:
+    return operation.replace("_", "-")
+
+
+def evaluate_all_reduces(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the systems, and check Table 5."""
-    sizes, nodes = SIZES[scale], NODES[scale]
-    times = _Times(results, ("all_reduce",), nodes)
+    found = {nodes: measured(spec) for nodes, spec in TOPOLOGIES.items()}
+    yield TABLE_5.every(
+        "The topologies for 5 … 12 nodes are bandwidth-optimal.",
+        (one.bandwidth_optimal for one in found.values()),
+        why="T_B is (N-1)/N of M/B with the exact loads of BFB",
+    )
+    title = "Table 5: topologies, steps and T_B of an all-gather"
+    rows = [
+        [str(nodes), f"`{one.spec}`", str(one.steps), str(one.bandwidth_time)]
+        for nodes, one in found.items()
+    ]
+    yield TABLE_5.table(title, ("nodes", "topology", "steps", "T_B"), rows)
+    nodes, sizes = NODES[scale], SIZES[scale]
+    times = _Times(FIG_6, results, ("all_reduce",), nodes, sizes)
+    yield from times.statements()
+    yield from times.tables()
     panels = [
         Panel(
             "µs",
-            {
-                name: [times.us("all_reduce", name, count, size) for count in nodes]
-                for name in SYSTEMS
-            },
+            {name: [times.us("all_reduce", name, n, size) for n in nodes] for name in SYSTEMS},
             kind="lines",
             logarithmic=size == sizes[0],
             title=LABELS[size],
         )
         for size in sizes
     ]
-    chart = Chart("6", "All-reduces on the testbed", list(map(str, nodes)), panels, "nodes")
-    return Findings(
-        [*_table_5(), *times.statements("6", sizes)],
-        [
-            Table("Table 5", "Table 5: topologies, steps and T_B of an all-gather", HEAD, _rows()),
-            *times.tables("6", sizes),
-        ],
-        [chart],
-        NOTES,
-    )
+    yield FIG_6.chart("All-reduces on the testbed", list(map(str, nodes)), panels, "nodes")
 
 
-HEAD = ("nodes", "topology", "steps", "T_B")
-
-
-def _rows() -> list[list[str]]:
-    found = {nodes: measured(spec) for nodes, spec in TABLE_5.items()}
-    return [
-        [str(nodes), f"`{one.spec}`", str(one.steps), str(one.bandwidth_time)]
-        for nodes, one in found.items()
-    ]
-
-
-def _table_5() -> list[Statement]:
-    optimal = [measured(spec).bandwidth_optimal for spec in TABLE_5.values()]
-    return [
-        Statement(
-            "Table 5",
-            "The topologies for 5 … 12 nodes are bandwidth-optimal.",
-            all(optimal),
-            evidence=f"{sum(optimal)} of {len(optimal)}",
-            why="T_B is (N-1)/N of M/B with the exact loads of BFB",
-        )
-    ]
-
-
-def evaluate_halves(results: Results, scale: Scale) -> Findings:
+def evaluate_halves(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the systems in both halves of an all-reduce."""
-    times = _Times(results, HALVES, HALVES_AT[scale])
-    sizes = SIZES[scale]
-    return Findings(times.statements("12", sizes), times.tables("12", sizes), notes=HALVES_NOTES)
+    times = _Times(FIG_12, results, HALVES, HALVES_AT[scale], SIZES[scale])
+    yield from times.statements()
+    yield from times.tables()
 
 
 NOTES = """\
@@ -251,8 +212,16 @@ Figure 6 is scored once for both.
 """
 
 ALL_REDUCES = Experiment(
-    "All-reduces on the testbed (Section 8.3)", ("6", "Table 5"), all_reduces, evaluate_all_reduces
+    "All-reduces on the testbed (Section 8.3)",
+    (FIG_6, TABLE_5),
+    evaluate_all_reduces,
+    all_reduces,
+    NOTES,
 )
 REDUCE_SCATTERS_AND_ALL_GATHERS = Experiment(
-    "Reduce-scatters and all-gathers on the testbed (Section 8.3)", ("12",), halves, evaluate_halves
+    "Reduce-scatters and all-gathers on the testbed (Section 8.3)",
+    (FIG_12,),
+    evaluate_halves,
+    halves,
+    HALVES_NOTES,
 )

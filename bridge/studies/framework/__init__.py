@@ -1,1 +1,34 @@
-"""The parts that all studies share: claims, tables, charts, the runner and the report."""
+"""What all studies share, and the names that a study uses."""
+
+from bridge.studies.framework.figure import (
+    SEEDS,
+    Figure,
+    each,
+    figures,
+    over_seeds,
+    ratio_text,
+    ratios,
+)
+from bridge.studies.framework.findings import Basis, Chart, Finding, Panel, Scale, Statement, Table
+from bridge.studies.framework.model import Experiment, Points, Results, Study
+
+__all__ = [
+    "SEEDS",
+    "Basis",
+    "Chart",
+    "Experiment",
+    "Figure",
+    "Finding",
+    "Panel",
+    "Points",
+    "Results",
+    "Scale",
+    "Statement",
+    "Study",
+    "Table",
+    "each",
+    "figures",
+    "over_seeds",
+    "ratio_text",
+    "ratios",
+]

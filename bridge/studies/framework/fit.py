@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bridge.batch.points import Point
-from bridge.studies.framework.model import Fit, Results, Scale, Statement
+from bridge.results.result import Result
+from bridge.studies.framework.findings import Scale, Statement
+from bridge.studies.framework.model import Fit
 
 #: The value of each choice, by the names of both.
 Labels = Mapping[str, str]
@@ -104,7 +106,7 @@ class Search:
         fit: Fit,
         scale: Scale,
         scenarios: Path,
-        simulate: Callable[[list[Point]], Results],
+        simulate: Callable[[list[Point]], Mapping[str, Result]],
     ) -> None:
         self._fit = fit
         self._scale: Scale = scale
@@ -139,14 +141,14 @@ class Search:
         named = {set_name(fit, labels): labels for labels in sets}
         new = {name: labels for name, labels in named.items() if name not in self._known}
         points = {
-            point.name: point
-            for labels in new.values()
-            for point in fit.points(self._scenarios, self._scale, overrides(fit, labels))
+            name: fit.points(self._scenarios, self._scale, overrides(fit, labels))
+            for name, labels in new.items()
         }
-        results = self._simulate(list(points.values()))
+        unique = {point.name: point for one in points.values() for point in one.values()}
+        done = self._simulate(list(unique.values()))
         for name, labels in new.items():
-            statements = fit.evaluate(results, self._scale, overrides(fit, labels))
-            self._known[name] = Candidate(labels, name, statements)
+            results = {key: done[point.name] for key, point in points[name].items()}
+            self._known[name] = Candidate(labels, name, list(fit.evaluate(results)))
 
     def _changes(self, labels: Labels) -> list[Labels]:
         """Return the sets that differ in one choice."""

@@ -9,8 +9,9 @@ from typing import Any
 from rich.console import RenderableType
 
 from bridge.present.table import table
+from bridge.studies.framework.findings import Scale, Statement, quantity_text
 from bridge.studies.framework.fit import Candidate
-from bridge.studies.framework.model import Choice, Fit, Scale, Statement, quantity_text
+from bridge.studies.framework.model import Choice, Fit
 from bridge.studies.framework.report import HOLDS, grid, statement_data
 
 #: How many sets a report lists.

@@ -2,154 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bridge.batch.points import Point
-from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
+from bridge.studies.framework.figure import Figure
+from bridge.studies.framework.findings import Finding, Scale, Statement
 from frontend import Scenario, load_scenario
 
-Scale = Literal["small", "full"]
-Unit = Literal["times", "share", "count", "ns"]
-Results = Mapping[str, Result]
+#: Simulations, and their results, by keys of any kind, such as the name of a system and a size.
+Points = Mapping[Any, Point]
+Results = Mapping[Any, Result]
 #: Keys of a scenario and their values.
 Overrides = Mapping[str, Any]
 
-#: Whether a measurement deviates from "no effect" as the paper's number does; "" for a claim
-#: without a direction.
-Direction = Literal["right", "wrong", "none", ""]
 
-#: Why a claim is no prediction: it follows from other claims, states what the simulation is given,
-#: or chose its parameters; "" for a prediction.
-Basis = Literal["quotient", "input", "fitted", ""]
-
-#: Whether the paper's number is a bound; "" if the measurement should be close to it.
-Relation = Literal["≤", "≥", ""]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A claim of the paper, and the measurement here."""
-
-    figure: str
-    """The figure that shows it."""
-    text: str
-    """The claim."""
-    holds: bool | None
-    """Whether the measurement agrees with the claim; None if nothing here can test it."""
-    paper: float | None = None
-    """The paper's number; None for a claim in words."""
-    ours: float | None = None
-    """The measured number."""
-    unit: Unit = "count"
-    """Kind of both numbers: a factor, a fraction of 1, a count or nanoseconds."""
-    evidence: str = ""
-    """The measurement in words, if a number is not enough."""
-    direction: Direction = ""
-    """Score of the direction."""
-    effect: float | None = None
-    """Score of the effect: the measured effect (ratio - 1) divided by the paper's; negative if the
-    direction is wrong, None if the claim has no effect with a number."""
-    why: str = ""
-    """Why the claim holds, does not hold, or cannot be tested."""
-    basis: Basis = ""
-    """Why the claim is no prediction, if it is none."""
-    relation: Relation = ""
-    """Whether the paper's number is a bound."""
-
-    @property
-    def paper_text(self) -> str:
-        """The paper's number with its unit, and ≤ or ≥ before a bound."""
-        text = quantity_text(self.paper, self.unit)
-        return f"{self.relation} {text}" if self.relation else text
-
-    @property
-    def ratio(self) -> float | None:
-        """The measured number over the paper's; None without numbers, or if the paper's is 0."""
-        if self.paper is None or self.ours is None or self.paper == 0:
-            return None
-        return self.ours / self.paper
-
-
-def quantity_text(value: float | None, unit: Unit) -> str:
-    """Return a statement's number as text with its unit.
-
-    Examples
-    --------
-    >>> quantity_text(2.968, "times"), quantity_text(0.269, "share"), quantity_text(907, "count")
-    ('2.97×', '26.9 %', '907')
-    """
-    if value is None:
-        return ""
-    match unit:
-        case "times":
-            return f"{value:.2f}×"
-        case "share":
-            return percent_text(value)
-        case "ns":
-            return time_text(value)
-        case "count":
-            return scaled_text(value)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of measured numbers."""
-
-    figure: str
-    """The figure to which the numbers belong."""
-    title: str
-    """A few words."""
-    headings: Sequence[str]
-    """Headings of the columns."""
-    rows: Sequence[Sequence[str]]
-    """Rows, with one cell for each column."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes of a chart."""
-
-    y_label: str
-    """Label of the y axis, with the unit."""
-    series: Mapping[str, Sequence[float | None]]
-    """Series by name, with a value for each of the chart's labels; None is a gap."""
-    kind: Literal["bars", "stacked", "lines"] = "bars"
-    """Bars side by side, bars on top of each other, or lines."""
-    logarithmic: bool = False
-    """Whether the y axis is logarithmic."""
-    title: str = ""
-    """Title above the axes."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A picture: panels that share the x axis, one below the other."""
-
-    figure: str
-    """The figure that the chart repeats."""
-    title: str
-    """A few words."""
-    labels: Sequence[str]
-    """Labels along the x axis."""
-    panels: Sequence[Panel]
-    """Panels from top to bottom."""
-    x_label: str = ""
-    """Label of the x axis, below the lowest panel."""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The findings of an experiment."""
-
-    statements: Sequence[Statement] = ()
-    tables: Sequence[Table] = ()
-    charts: Sequence[Chart] = ()
-    notes: str = ""
-    """Paragraphs of Markdown: what the numbers mean."""
+def no_points(folder: Path, scale: Scale) -> Points:
+    """Return the points of an experiment that simulates nothing."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -158,13 +31,16 @@ class Experiment:
 
     title: str
     """A heading."""
-    figures: Sequence[str]
-    """Names for ``--figure``."""
-    points: Callable[[Path, Scale], list[Point]]
+    figures: Sequence[Figure]
+    """Those that ``--figure`` can name."""
+    evaluate: Callable[[Results, Scale], Iterable[Finding]]
+    """Returns the findings in the order of the report, given complete results by the keys of
+    `points`."""
+    points: Callable[[Path, Scale], Points] = no_points
     """Returns the simulations, given the folder of the scenarios. Points of the same name are the
     same in all experiments of a study, and run once."""
-    evaluate: Callable[[Results, Scale], Findings]
-    """Returns the findings, given complete results by the names of the points."""
+    notes: str = ""
+    """Paragraphs of Markdown: what the numbers mean."""
     varies_choices: bool = False
     """Whether its points vary what `Fit.choices` leaves open; a study with another set of the
     parameters leaves it out."""
@@ -188,12 +64,11 @@ class Fit:
 
     choices: Sequence[Choice]
     """The parameters."""
-    points: Callable[[Path, Scale, Overrides], list[Point]]
+    points: Callable[[Path, Scale, Overrides], Points]
     """Returns the simulations of a set, given the folder of the scenarios, the scale, and what the
     set overrides. Points of the same name are the same in all sets, and run once."""
-    evaluate: Callable[[Results, Scale, Overrides], list[Statement]]
-    """Returns the statements of a set, given the results by the names of the points, the scale, and
-    what the set overrides."""
+    evaluate: Callable[[Results], Iterable[Statement]]
+    """Returns the statements of a set, given the results by the keys of `points`."""
     change: Callable[[Scenario, Overrides], Scenario] = load_scenario
     """Returns a scenario of the study with what a set overrides."""
     introduction: str = ""
@@ -222,4 +97,4 @@ class Study:
     @property
     def figures(self) -> list[str]:
         """Every name that ``--figure`` accepts."""
-        return [figure for experiment in self.experiments for figure in experiment.figures]
+        return [figure.name for experiment in self.experiments for figure in experiment.figures]

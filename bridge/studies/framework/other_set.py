@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bridge.batch.points import Outcome, Point
+from bridge.studies.framework.findings import Scale
 from bridge.studies.framework.fit import AS_USED, Labels, overrides, set_name
-from bridge.studies.framework.model import Experiment, Fit, Scale, Study
+from bridge.studies.framework.model import Experiment, Fit, Study
 from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 
 

@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bridge.present.table import table
+from bridge.studies.framework.findings import Scale
 from bridge.studies.framework.fit_report import side_by_side
-from bridge.studies.framework.model import Scale, Study
+from bridge.studies.framework.model import Study
 from bridge.studies.framework.other_set import Repeated
 from bridge.studies.framework.report import SCORING, SMALL, document, failures, grid, summary
 

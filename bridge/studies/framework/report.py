@@ -10,9 +10,10 @@ from rich.text import Text
 
 from bridge.present.quantities import scaled_text
 from bridge.present.table import Cell, table
-from bridge.studies.framework.model import Chart, Findings, Scale, Statement, Study, quantity_text
+from bridge.studies.framework.figure import EFFECT_WITHIN, EQUAL, WITHIN, is_equal
+from bridge.studies.framework.findings import Chart, Findings, Scale, Statement, quantity_text
+from bridge.studies.framework.model import Study
 from bridge.studies.framework.runner import Chapter
-from bridge.studies.framework.scoring import EFFECT_WITHIN, EQUAL, WITHIN, is_equal
 
 HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "basis", "why")
 
@@ -138,8 +139,8 @@ def markdown(
         parts += [f"## {chapter.experiment.title}", *failures(chapter)]
         if findings.statements:
             parts.append(grid(HEADINGS, map(cells, findings.statements)))
-        if findings.notes:
-            parts.append(findings.notes.strip())
+        if chapter.findings and chapter.experiment.notes:
+            parts.append(chapter.experiment.notes.strip())
         parts += [_image(chart, pictures) for chart in findings.charts if chart.figure in pictures]
         for one in findings.tables:
             parts += [f"{one.title}:", grid(one.headings, one.rows)]
@@ -167,7 +168,7 @@ def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[st
         "experiments": [
             {
                 "title": chapter.experiment.title,
-                "figures": list(chapter.experiment.figures),
+                "figures": [figure.name for figure in chapter.experiment.figures],
                 "statements": [statement_data(one) for one in _findings(chapter).statements],
                 "tables": [
                     {
@@ -192,21 +193,8 @@ def _findings(chapter: Chapter) -> Findings:
 
 def statement_data(one: Statement) -> dict[str, Any]:
     """Return a statement as JSON-able data."""
-    return {
-        "figure": one.figure,
-        "text": one.text,
-        "paper": one.paper,
-        "ours": one.ours,
-        "unit": one.unit,
-        "ratio": one.ratio,
-        "direction": one.direction,
-        "effect": one.effect,
-        "holds": one.holds,
-        "evidence": one.evidence,
-        "why": one.why,
-        "basis": one.basis,
-        "relation": one.relation,
-    }
+    names = "figure text paper ours unit ratio direction effect holds evidence why basis relation"
+    return {name: getattr(one, name) for name in names.split()}
 
 
 def _chart(one: Chart) -> dict[str, Any]:

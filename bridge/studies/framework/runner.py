@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.batch.points import Outcome, Point
-from bridge.studies.framework.model import Experiment, Findings, Scale, Study
+from bridge.studies.framework.findings import Chart, Findings, Scale, Statement, Table
+from bridge.studies.framework.model import Experiment, Points, Study
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def chosen(study: Study, figures: Collection[str]) -> list[Experiment]:
     return [
         experiment
         for experiment in study.experiments
-        if not figures or set(experiment.figures) & set(figures)
+        if not figures or {figure.name for figure in experiment.figures} & set(figures)
     ]
 
 
@@ -45,7 +46,7 @@ def all_points(experiments: Sequence[Experiment], scenarios: Path, scale: Scale)
     """
     points: dict[str, Point] = {}
     for experiment in experiments:
-        for point in experiment.points(scenarios, scale):
+        for point in experiment.points(scenarios, scale).values():
             known = points.setdefault(point.name, point)
             if known != point:
                 raise ValueError(f"{point.name}: two scenarios of this name in one study")
@@ -81,32 +82,31 @@ def chapters(
     """
     done = {outcome.point.name: outcome for outcome in outcomes}
     return [
-        _chapter(
-            experiment,
-            [done[point.name] for point in experiment.points(scenarios, scale)],
-            scale,
-            figures,
-        )
+        _chapter(experiment, experiment.points(scenarios, scale), done, scale, figures)
         for experiment in experiments
     ]
 
 
 def _chapter(
-    experiment: Experiment, outcomes: Sequence[Outcome], scale: Scale, figures: Collection[str]
+    experiment: Experiment,
+    points: Points,
+    done: Mapping[str, Outcome],
+    scale: Scale,
+    figures: Collection[str],
 ) -> Chapter:
+    own = {point.name: done[point.name] for point in points.values()}
     results = {
-        outcome.point.name: outcome.result
-        for outcome in outcomes
+        key: outcome.result
+        for key, outcome in ((key, own[point.name]) for key, point in points.items())
         if outcome.result is not None and not outcome.error
     }
-    if len(results) < len({outcome.point.name for outcome in outcomes}):
-        return Chapter(experiment, outcomes, None)
-    findings = experiment.evaluate(results, scale)
-    if figures:
-        findings = replace(
-            findings,
-            statements=[one for one in findings.statements if one.figure in figures],
-            tables=[one for one in findings.tables if one.figure in figures],
-            charts=[one for one in findings.charts if one.figure in figures],
-        )
-    return Chapter(experiment, outcomes, findings)
+    if len(results) < len(points):
+        return Chapter(experiment, list(own.values()), None)
+    found = experiment.evaluate(results, scale)
+    kept = [one for one in found if not figures or one.figure in figures]
+    findings = Findings(
+        [one for one in kept if isinstance(one, Statement)],
+        [one for one in kept if isinstance(one, Table)],
+        [one for one in kept if isinstance(one, Chart)],
+    )
+    return Chapter(experiment, list(own.values()), findings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.studies.framework.model import Study
+from bridge.studies.framework import Study
 from bridge.studies.tcp_clusters import all_reduce, drop, point_to_point
 
 INTRODUCTION = """\

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from bridge.batch.points import Point
 from bridge.results.result import Result
-from bridge.studies.framework.model import (
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Table,
-)
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.tcp_clusters.hosts import cluster
 
-FIGURE = "all-reduce"
+FIGURE = Figure("all-reduce")
 MESSAGE = 512 * 1024
 MIB = 1024 * 1024
 SIZE: Mapping[Scale, int] = {"small": 8 * MIB, "full": 128 * MIB}
@@ -110,95 +101,75 @@ def _point(name: str, nodes: int, gbps: float, mtu: int, size: int, sockets: Soc
     )
 
 
-def rate_name(one: Measurement, sockets: Sockets) -> str:
-    """Return the name of the point that predicts a bus bandwidth."""
-    return f"{one.nodes} nodes {one.gbps} Gbps mtu {one.mtu} {sockets.text}"
+def points(folder: Path, scale: Scale) -> Points:
+    """Return an all-reduce for each cluster and each size, with each number of sockets.
 
-
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return an all-reduce for each cluster and each size, with each number of sockets."""
+    The keys are a measured cluster, or a size in MiB, and the sockets.
+    """
     rates = {
-        rate_name(one, sockets): _point(
-            rate_name(one, sockets), one.nodes, one.gbps, one.mtu, SIZE[scale], sockets
+        (one, sockets): _point(
+            f"{one.nodes} nodes {one.gbps} Gbps mtu {one.mtu} {sockets.text}",
+            one.nodes,
+            one.gbps,
+            one.mtu,
+            SIZE[scale],
+            sockets,
         )
         for one in MEASURED
         for sockets in (one.sockets, *OTHERS)
     }
-    times = [
-        _point(f"{size} MiB {sockets.text}", 2, 32, 1460, size * MIB, sockets)
+    times = {
+        (size, sockets): _point(f"{size} MiB {sockets.text}", 2, 32, 1460, size * MIB, sockets)
         for size in TIMES_MS
         for sockets in OTHERS
-    ]
-    return [*rates.values(), *times]
+    }
+    return {**rates, **times}
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare bus bandwidths and times, and list every error."""
-    statements = []
     rates = []
     for one in MEASURED:
-        reported, *others = (
-            bus_bandwidth_gbps(one.nodes, SIZE[scale], results[rate_name(one, sockets)])
+        predicted = [
+            bus_bandwidth_gbps(one.nodes, SIZE[scale], results[one, sockets])
             for sockets in (one.sockets, *OTHERS)
-        )
+        ]
         middle = (one.lowest + one.highest) / 2
-        statements.append(
-            number(
-                FIGURE,
-                f"Bus bandwidth, {one.name}, Gb/s.",
-                paper=middle,
-                ours=reported,
-                unit="count",
-                why=one.why,
-            )
-        )
+        text = f"Bus bandwidth, {one.name}, Gb/s."
+        yield FIGURE.count(text, middle, predicted[0], why=one.why)
         rates.append(
             [
                 one.name,
                 f"{one.lowest:g} … {one.highest:g}",
                 f"{one.sockets.channels} × {one.sockets.threads} × {one.sockets.per_thread}",
-                *(_with_error(middle, value, ".1f") for value in (reported, *others)),
+                *(_with_error(middle, value, ".1f") for value in predicted),
             ]
         )
-    times = []
+    flows = {sockets: f"{sockets.flows} flow{'s' * (sockets.flows > 1)}" for sockets in OTHERS}
+    headings = ["cluster", "measured", "channels × threads × sockets", "as reported"]
+    title = "Bus bandwidth in Gb/s, and its error"
+    yield FIGURE.table(title, [*headings, *flows.values()], rates)
     took = {
-        sockets: [results[f"{size} MiB {sockets.text}"].time_ns / 1e6 for size in TIMES_MS]
-        for sockets in OTHERS
+        sockets: [results[size, sockets].time_ns / 1e6 for size in TIMES_MS] for sockets in OTHERS
     }
+    times = []
     for at, (size, measured_ms) in enumerate(TIMES_MS.items()):
-        statements.append(
-            number(
-                FIGURE,
-                f"Time of {size} MiB on 2 nodes with 32 Gb/s.",
-                paper=measured_ms * 1e6,
-                ours=took[DEFAULT][at] * 1e6,
-                unit="ns",
-                why="the prediction leaves out what happens on a GPU: launching NCCL's kernel, "
-                "copying between GPU and host",
-            )
+        yield FIGURE.nanoseconds(
+            f"Time of {size} MiB on 2 nodes with 32 Gb/s.",
+            measured_ms * 1e6,
+            took[DEFAULT][at] * 1e6,
+            why="the prediction leaves out what happens on a GPU: launching NCCL's kernel, "
+            "copying between GPU and host",
         )
         errors = (_with_error(measured_ms, took[sockets][at], ".2f") for sockets in OTHERS)
         times.append([f"{size} MiB", f"{measured_ms:g}", *errors])
-    flows = [f"{one.flows} flow{'s' * (one.flows > 1)}" for one in OTHERS]
-    tables = [
-        Table(
-            FIGURE,
-            "Bus bandwidth in Gb/s, and its error",
-            ["cluster", "measured", "channels × threads × sockets", "as reported", *flows],
-            rates,
-        ),
-        Table(FIGURE, "Time in ms, and its error", ["2 nodes, 32 Gb/s", "measured", *flows], times),
-    ]
-    series: dict[str, list[float | None]] = {"measured": list(TIMES_MS.values())}
-    for sockets, label in zip(OTHERS, flows, strict=True):
-        series[label] = list(took[sockets])
-    chart = Chart(
-        FIGURE,
-        "Time of an all-reduce on 2 nodes with 32 Gb/s",
-        [f"{size} MiB" for size in TIMES_MS],
-        [Panel("ms", series, kind="lines", logarithmic=True)],
-    )
-    return Findings(statements, tables, [chart], NOTES)
+    headings = ["2 nodes, 32 Gb/s", "measured", *flows.values()]
+    yield FIGURE.table("Time in ms, and its error", headings, times)
+    series = {"measured": list(TIMES_MS.values())}
+    series |= {name: took[sockets] for sockets, name in flows.items()}
+    labels = [f"{size} MiB" for size in TIMES_MS]
+    title = "Time of an all-reduce on 2 nodes with 32 Gb/s"
+    yield FIGURE.lines(title, labels, "ms", series)
 
 
 def _with_error(measured: float, predicted: float, form: str) -> str:
@@ -231,4 +202,4 @@ it is no bus bandwidth: it is the traffic of a link while a model trains on 2 no
 each.
 """
 
-EXPERIMENT = Experiment("All-reduces of NCCL", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("All-reduces of NCCL", (FIGURE,), evaluate, points, NOTES)

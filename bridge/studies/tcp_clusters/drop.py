@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bridge.batch.points import Point
-from bridge.studies.framework.model import (
-    Basis,
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Statement,
-    Table,
-)
-from bridge.studies.framework.scoring import bound, number, order
+from bridge.studies.framework import Basis, Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.tcp_clusters.all_reduce import MIB, Sockets, bus_bandwidth_gbps
 from bridge.studies.tcp_clusters.hosts import LINK_LATENCY_US, cluster
 
-FIGURE = "drop"
+FIGURE = Figure("drop")
 NODES, GPUS_OF_A_NODE = 4, 8
 NIC_GBPS = 100
 #: Bus bandwidth with two threads for each channel, by size [MiB]: [GB/s].
@@ -105,18 +93,14 @@ NETWORKS: Mapping[Scale, tuple[Network, ...]] = {
 }
 
 
-def _name(network: Network, size: int) -> str:
-    return f"drop {network.text}, {size} MiB"
-
-
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return all-reduces in a row for each network and size."""
     # All-reduces in a row are one with as many times the data, because NCCL does not wait between
     # them either. A message is part of what a node sends to the next one in a step of a ring of all
     # GPUs.
-    return [
-        cluster(
-            _name(network, size),
+    return {
+        (network, size): cluster(
+            f"drop {network.text}, {size} MiB",
             ranks=NODES,
             gbps=NIC_GBPS,
             operation="all_reduce",
@@ -132,94 +116,52 @@ def points(folder: Path, scale: Scale) -> list[Point]:
         )
         for network in NETWORKS[scale]
         for size in MEASURED
-    ]
+    }
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the bus bandwidths on the network of the report, and on one that loses packets."""
     iterations = ITERATIONS[scale]
     rates = {
         network: {
-            size: bus_bandwidth_gbps(NODES, size * MIB * iterations, results[_name(network, size)])
-            / 8
+            size: bus_bandwidth_gbps(NODES, size * MIB * iterations, results[network, size]) / 8
             for size in MEASURED
         }
         for network in NETWORKS[scale]
     }
-    statements: list[Statement] = []
-    for network, one_thread, prefix in (
-        (REPORTED, REPORTED_ONE_THREAD, ""),
-        (SLOW, SLOW_ONE_THREAD, f"Links of {SLOW.text} to the nodes: "),
-    ):
-        basis: Basis = "fitted" if prefix else ""
+    compared: Sequence[tuple[Network, Network, str, Basis]] = (
+        (REPORTED, REPORTED_ONE_THREAD, "", ""),
+        (SLOW, SLOW_ONE_THREAD, f"Links of {SLOW.text} to the nodes: ", "fitted"),
+    )
+    for network, one_thread, prefix, basis in compared:
         for size, measured in MEASURED.items():
-            drops = results[_name(network, size)].network.drops
-            statements.append(
-                number(
-                    FIGURE,
-                    f"{prefix}Bus bandwidth of {size} MiB, GB/s.",
-                    paper=measured,
-                    ours=rates[network][size],
-                    unit="count",
-                    evidence=f"{drops / iterations:.0f} drops in an all-reduce",
-                    basis=basis,
-                )
-            )
-        statements.append(
-            bound(
-                FIGURE,
-                f"{prefix}Least bus bandwidth with one thread for each channel, GB/s.",
-                ours=min(rates[one_thread].values()),
-                unit="count",
-                at_least=ONE_THREAD_LEAST,
-                basis=basis,
-            )
-        )
-        statements.append(
-            order(
-                FIGURE,
-                f"{prefix}One thread for each channel is faster than two, from 32 MiB on.",
-                [rates[one_thread][size] / rates[network][size] for size in (32, 64, 128)],
-                basis=basis,
-            )
-        )
+            drops = results[network, size].network.drops / iterations
+            evidence = f"{drops:.0f} drops in an all-reduce"
+            text = f"{prefix}Bus bandwidth of {size} MiB, GB/s."
+            yield FIGURE.count(text, measured, rates[network][size], evidence=evidence, basis=basis)
+        text = f"{prefix}Least bus bandwidth with one thread for each channel, GB/s."
+        least = min(rates[one_thread].values())
+        yield FIGURE.at_least(text, ONE_THREAD_LEAST, least, "count", basis=basis)
+        text = f"{prefix}One thread for each channel is faster than two, from 32 MiB on."
+        ratios = [rates[one_thread][size] / rates[network][size] for size in (32, 64, 128)]
+        yield FIGURE.order(text, *ratios, basis=basis)
     sizes = [f"{size} MiB" for size in MEASURED]
-    rows = [
-        ["measured", *(f"{value:.2f}" for value in MEASURED.values())],
-        *(
-            [network.text, *(f"{rates[network][size]:.2f}" for size in MEASURED)]
-            for network in NETWORKS[scale]
-        ),
-    ]
+    headings = ["links to the nodes", *sizes]
+    measured_rates = {"measured": list(MEASURED.values())}
+    shown = measured_rates | {one.text: list(rate.values()) for one, rate in rates.items()}
+    rows = [[name, *(f"{value:.2f}" for value in row)] for name, row in shown.items()]
+    yield FIGURE.table("Bus bandwidth in GB/s", headings, rows)
     timeouts = [
         [
             network.text,
-            *(
-                f"{results[_name(network, size)].network.rto_events / iterations:.1f}"
-                for size in MEASURED
-            ),
+            *(f"{results[network, s].network.rto_events / iterations:.1f}" for s in MEASURED),
         ]
         for network in NETWORKS[scale]
     ]
-    series: dict[str, list[float | None]] = {"measured": list(MEASURED.values())}
-    for network in NETWORKS[scale]:
-        if network.sockets == TWO_THREADS:
-            series[network.text] = list(rates[network].values())
-    chart = Chart(
-        FIGURE,
-        "Bus bandwidth of an all-reduce on 4 nodes × 8 GPUs with 100 Gb/s",
-        sizes,
-        [Panel("GB/s", series, kind="lines", logarithmic=True)],
-    )
-    return Findings(
-        statements,
-        [
-            Table(FIGURE, "Bus bandwidth in GB/s", ["links to the nodes", *sizes], rows),
-            Table(FIGURE, "Timeouts in an all-reduce", ["links to the nodes", *sizes], timeouts),
-        ],
-        [chart],
-        NOTES,
-    )
+    yield FIGURE.table("Timeouts in an all-reduce", headings, timeouts)
+    drawn = {n.text: list(rates[n].values()) for n in rates if n.sockets == TWO_THREADS}
+    title = "Bus bandwidth of an all-reduce on 4 nodes × 8 GPUs with 100 Gb/s"
+    yield FIGURE.lines(title, sizes, "GB/s", measured_rates | drawn)
 
 
 NOTES = """\
@@ -260,4 +202,4 @@ step do not fill the pipeline, and four do. The author of the report suspects an
 on the wrong processors, which cosim does not model.
 """
 
-EXPERIMENT = Experiment("A drop above 16 MiB", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("A drop above 16 MiB", (FIGURE,), evaluate, points, NOTES)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from bridge.batch.points import Point
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.tcp_clusters.hosts import (
     COPY_BYTES_PER_S,
     LINK_LATENCY_US,
@@ -15,7 +15,7 @@ from bridge.studies.tcp_clusters.hosts import (
     message_cost_us,
 )
 
-FIGURE = "point-to-point"
+FIGURE = Figure("point-to-point")
 GBPS = 100
 SMALL, MEDIUM, LARGE = 1, 64 * 1024, 4 * 1024 * 1024
 #: One-way time of 64 KiB in OSU's latency test [µs].
@@ -40,68 +40,42 @@ def _message(name: str, size: int, latency_us: float, count: int = 1) -> Point:
     )
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return the messages of the calibration."""
-    calibration = [
-        _message(f"{size} B, {latency} us", size, latency)
+def points(folder: Path, scale: Scale) -> Points:
+    """Return the messages of the calibration, by size and latency."""
+    calibration = {
+        (size, latency): _message(f"{size} B, {latency} us", size, latency)
         for latency in LATENCIES_US
         for size in (SMALL, MEDIUM)
-    ]
-    return [*calibration, _message("4 MiB", LARGE, LINK_LATENCY_US, MESSAGES[scale])]
+    }
+    return {**calibration, LARGE: _message("4 MiB", LARGE, LINK_LATENCY_US, MESSAGES[scale])}
 
 
 def best_latency_us(results: Results) -> float:
     """Return the latency of a link with which 64 KiB take closest to the measured time."""
-    return min(
-        LATENCIES_US,
-        key=lambda us: abs(results[f"{MEDIUM} B, {us} us"].time_ns / 1e3 - MEDIUM_US),
-    )
+    return min(LATENCIES_US, key=lambda us: abs(results[MEDIUM, us].time_ns / 1e3 - MEDIUM_US))
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the three measurements between two machines."""
-    small = results[f"{SMALL} B, {LINK_LATENCY_US} us"].time_ns
-    medium = results[f"{MEDIUM} B, {LINK_LATENCY_US} us"].time_ns
-    rate = LARGE * MESSAGES[scale] / results["4 MiB"].time_ns  # bytes/ns = GB/s
-    statements: list[Statement] = [
-        number(
-            FIGURE,
-            "One-way time of 1 byte.",
-            paper=SMALL_MESSAGE_US * 1e3,
-            ours=small,
-            unit="ns",
-            basis="fitted",
-        ),
-        number(
-            FIGURE,
-            "One-way time of 64 KiB.",
-            paper=MEDIUM_US * 1e3,
-            ours=medium,
-            unit="ns",
-            basis="fitted",
-        ),
-        number(
-            FIGURE,
-            "Rate of messages of 4 MiB, MB/s.",
-            paper=COPY_BYTES_PER_S / 1e6,
-            ours=rate * 1e3,
-            unit="count",
-            basis="fitted",
-        ),
-    ]
+    small, medium = (results[size, LINK_LATENCY_US].time_ns for size in (SMALL, MEDIUM))
+    yield FIGURE.nanoseconds(
+        "One-way time of 1 byte.", SMALL_MESSAGE_US * 1e3, small, basis="fitted"
+    )
+    yield FIGURE.nanoseconds("One-way time of 64 KiB.", MEDIUM_US * 1e3, medium, basis="fitted")
+    rate = LARGE * MESSAGES[scale] / results[LARGE].time_ns  # bytes/ns = GB/s
+    yield FIGURE.count(
+        "Rate of messages of 4 MiB, MB/s.", COPY_BYTES_PER_S / 1e6, rate * 1e3, basis="fitted"
+    )
     rows = [
         [
             f"{us} µs",
             f"{message_cost_us(us):.2f} µs",
-            f"{results[f'{SMALL} B, {us} us'].time_ns / 1e3:.1f} µs",
-            f"{results[f'{MEDIUM} B, {us} us'].time_ns / 1e3:.1f} µs",
+            *(f"{results[size, us].time_ns / 1e3:.1f} µs" for size in (SMALL, MEDIUM)),
         ]
         for us in LATENCIES_US
     ]
     headings = ["latency of a link", "a message costs at each end", "1 B (20.7)", "64 KiB (158)"]
-    return Findings(
-        statements, [Table(FIGURE, "Calibration of the latency", headings, rows)], notes=NOTES
-    )
+    yield FIGURE.table("Calibration of the latency", headings, rows)
 
 
 NOTES = f"""\
@@ -112,4 +86,4 @@ table with which 64 KiB take closest to the measured time: TCP's slow start need
 trips for them. The later parts of this page use these parameters without a change.
 """
 
-EXPERIMENT = Experiment("Messages between two machines", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("Messages between two machines", (FIGURE,), evaluate, points, NOTES)

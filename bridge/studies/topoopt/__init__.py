@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.studies.framework.model import Study
+from bridge.studies.framework import Study
 from bridge.studies.topoopt import (
     all_to_all,
     compute,

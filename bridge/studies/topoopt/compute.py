@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
-from bridge.studies.topoopt.systems import MODELS, STRATEGY, iteration_ns, job_name, job_point
+from bridge.studies.framework import Experiment, Figure, Points, Results, Scale, Table
+from bridge.studies.topoopt.systems import MODELS, STRATEGY, iteration_ns, job_point
 
-FIGURE = "compute"
+FIGURE = Figure("compute")
 DEGREE = 4
 RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (10, 25, 40, 100, 200)}
 #: Fractions of the peak in TF32, by what reaches them on an A100 in the published measurements.
@@ -23,46 +22,45 @@ _STRATEGIES = {"dlrm": "hybrid", "ncf": "hybrid"}
 VGG, VGG_BATCHES = "vgg16", (64, 16)
 
 
-def _changes(model: str, efficiency: float, batch: int | None = None) -> dict[str, Any]:
-    changes: dict[str, Any] = {
-        STRATEGY: _STRATEGIES.get(model, "data_parallel"),
-        "workload.compute.efficiency": efficiency,
-    }
-    return changes if batch is None else changes | {"workload.batch_per_gpu": batch}
-
-
-def _jobs(scale: Scale) -> list[tuple[str, dict[str, Any]]]:
-    """Return the model and the overrides of each row."""
-    jobs = [(model, _changes(model, one)) for model in VARIED[scale] for one in EFFICIENCIES]
+def _jobs(scale: Scale) -> Iterator[tuple[str, float, int | None]]:
+    """Yield the model, the efficiency and the batch of each row."""
+    for model in VARIED[scale]:
+        for efficiency in EFFICIENCIES:
+            yield model, efficiency, None
     if VGG in VARIED[scale]:
-        jobs += [(VGG, _changes(VGG, one, VGG_BATCHES[1])) for one in EFFICIENCIES]
-    return jobs
+        for efficiency in EFFICIENCIES:
+            yield VGG, efficiency, VGG_BATCHES[1]
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return TopoOpt and the Fat-tree for each model, efficiency and bandwidth."""
-    return [
-        job_point(folder, scale, model, architecture, DEGREE, rate, changes)
-        for model, changes in _jobs(scale)
-        for architecture in ("topoopt", "fat_tree")
-        for rate in RATES_GBPS[scale]
-    ]
+    made = {}
+    for model, efficiency, batch in _jobs(scale):
+        changes: dict[str, Any] = {
+            STRATEGY: _STRATEGIES.get(model, "data_parallel"),
+            "workload.compute.efficiency": efficiency,
+        }
+        if batch is not None:
+            changes["workload.batch_per_gpu"] = batch
+        for name in ("topoopt", "fat_tree"):
+            for rate in RATES_GBPS[scale]:
+                point = job_point(folder, scale, model, name, DEGREE, rate, changes)
+                made[model, efficiency, batch, name, rate] = point
+    return made
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Table]:
     """Tabulate the iterations on TopoOpt, and the Fat-tree's over them."""
     rows = []
-    for model, changes in _jobs(scale):
+    for job in _jobs(scale):
+        model, efficiency, batch = job
         times, ratios = [], []
         for rate in RATES_GBPS[scale]:
             own, tree = (
-                iteration_ns(results[job_name(model, name, DEGREE, rate, changes)])
-                for name in ("topoopt", "fat_tree")
+                iteration_ns(results[*job, name, rate]) for name in ("topoopt", "fat_tree")
             )
             times.append(time_text(own))
             ratios.append(tree / own)
-        efficiency = changes["workload.compute.efficiency"]
-        batch = changes.get("workload.batch_per_gpu")
         rows.append(
             [
                 MODELS[model] + (f", {batch} samples a GPU" if batch else ""),
@@ -73,7 +71,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         )
     headings = ["model", "fraction of the peak", *(f"{r} Gbps" for r in RATES_GBPS[scale]), "mean"]
     title = "TopoOpt's iteration, and the Fat-tree's over it, d = 4"
-    return Findings(tables=[Table(FIGURE, title, headings, rows)], notes=NOTES)
+    yield FIGURE.table(title, headings, rows)
 
 
 NOTES = """\
@@ -94,5 +92,5 @@ mattering. With 64 samples a server it matters more.
 """
 
 EXPERIMENT = Experiment(
-    "Measured compute beside the peak (Section 5.3)", (FIGURE,), points, evaluate
+    "Measured compute beside the peak (Section 5.3)", (FIGURE,), evaluate, points, NOTES
 )

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean
 
-from bridge.batch.points import Point
 from bridge.present.quantities import scaled_text
-from bridge.studies.framework.model import (
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Table,
-)
-from bridge.studies.framework.scoring import number, order, untested
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale, ratios
 from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
 from topology_gen.cost.architectures import topoopt as topoopt_bill
 
-FIGURE = "10"
+FIGURE = Figure("10")
 #: Sizes of k-ary Fat-trees.
 SERVERS: Mapping[Scale, Sequence[int]] = {"small": (128, 432), "full": (128, 250, 432, 1024, 2000)}
 #: Interfaces of a server, and their bandwidth.
@@ -39,18 +28,13 @@ LARGE, LARGE_KIND = 4394, (4, 100 * 10**9)
 SEEDS = range(1, 6)
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: this experiment simulates nothing."""
-    return []
-
-
 def cost(architecture: str, servers: int, degree: int, rate_bps: int) -> float:
     """Return the cost in dollars, mean over several draws of the fibres' lengths."""
     bill = ARCHITECTURES[architecture].bill
     return mean(bill(servers, degree, rate_bps, seed).total for seed in SEEDS)
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the ratios with those of the paper."""
     sizes = SERVERS[scale]
     costs = {
@@ -59,116 +43,61 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         for kind in KINDS
     }
 
-    def ratio(one: str, other: str) -> float:
-        pairs = [zip(costs[one, *kind], costs[other, *kind], strict=True) for kind in KINDS]
-        return mean(a / b for pair in pairs for a, b in pair)
+    def over(one: str, other: str) -> list[float]:
+        pairs = ((costs[one, *kind], costs[other, *kind]) for kind in KINDS)
+        return [ratio for pair in pairs for ratio in ratios(*pair)]
 
-    large = {name: cost(name, LARGE, *LARGE_KIND) for name in ("topoopt", "ideal_switch")}
-    panels = topoopt_bill(LARGE, *LARGE_KIND, SEEDS[0]).patch_panel_ports
-    statements = [
-        number(
-            FIGURE,
-            "Cost of TopoOpt on OCSs over TopoOpt on patch panels, mean.",
-            paper=1.33,
-            ours=ratio("ocs_reconfig", "topoopt"),
-            unit="times",
-        ),
-        number(
-            FIGURE,
-            "Cost of the Ideal Switch over TopoOpt, mean.",
-            paper=3.2,
-            ours=ratio("ideal_switch", "topoopt"),
-            unit="times",
-        ),
-        order(
-            FIGURE,
-            "The Expander is the least expensive.",
-            [
-                costs[name, *kind][i] / costs["expander", *kind][i]
-                for name in NAMES
-                if name != "expander"
-                for kind in KINDS
-                for i in range(len(sizes))
-            ],
-        ),
-    ]
-    statements += [
-        number(
-            FIGURE,
-            f"{LARGE} servers: cost of the Ideal Switch over TopoOpt.",
-            paper=3.0,
-            ours=large["ideal_switch"] / large["topoopt"],
-            unit="times",
-            evidence=_text(*LARGE_KIND),
-        ),
-        number(
-            FIGURE,
-            f"{LARGE} servers, patch panels at half their price: Ideal Switch over TopoOpt.",
-            paper=3.6,
-            ours=large["ideal_switch"] / (large["topoopt"] - panels / 2),
-            unit="times",
-            evidence=_text(*LARGE_KIND),
-            why="the other discounts, those of another paper, are left out",
-        ),
-        untested(
-            FIGURE,
-            "SiP-ML is the most expensive.",
-            "its parts are not on the market, and the paper gives no prices; at "
-            f"{sizes[0]} servers, {_text(*KINDS[0])}, it is if a port costs more than "
-            f"${costs['ideal_switch', *KINDS[0]][0] / sizes[0] / KINDS[0][0]:.0f}, the Ideal "
-            "Switch's price per interface",
-        ),
-        untested(
-            FIGURE,
-            "A TopoOpt cluster needs less energy, as optical switches are passive.",
-            "the paper gives no power, and cosim models none",
-        ),
-    ]
-    return Findings(
-        statements,
-        [_table(costs, sizes, *kind) for kind in KINDS],
-        [_chart(costs, sizes)],
-        notes=NOTES,
+    for name, architecture, paper in (
+        ("TopoOpt on OCSs over TopoOpt on patch panels", "ocs_reconfig", 1.33),
+        ("the Ideal Switch over TopoOpt", "ideal_switch", 3.2),
+    ):
+        ours = mean(over(architecture, "topoopt"))
+        yield FIGURE.times(f"Cost of {name}, mean.", paper, ours)
+    yield FIGURE.order(
+        "The Expander is the least expensive.",
+        *(ratio for name in NAMES if name != "expander" for ratio in over(name, "expander")),
     )
+    own, switch = (cost(name, LARGE, *LARGE_KIND) for name in ("topoopt", "ideal_switch"))
+    at = _text(*LARGE_KIND)
+    text = f"{LARGE} servers: cost of the Ideal Switch over TopoOpt."
+    yield FIGURE.times(text, 3.0, switch / own, evidence=at)
+    panels = topoopt_bill(LARGE, *LARGE_KIND, SEEDS[0]).patch_panel_ports
+    yield FIGURE.times(
+        f"{LARGE} servers, patch panels at half their price: Ideal Switch over TopoOpt.",
+        3.6,
+        switch / (own - panels / 2),
+        evidence=at,
+        why="the other discounts, those of another paper, are left out",
+    )
+    price = costs["ideal_switch", *KINDS[0]][0] / sizes[0] / KINDS[0][0]
+    yield FIGURE.untested(
+        "SiP-ML is the most expensive.",
+        "its parts are not on the market, and the paper gives no prices; at "
+        f"{sizes[0]} servers, {_text(*KINDS[0])}, it is if a port costs more than "
+        f"${price:.0f}, the Ideal Switch's price per interface",
+    )
+    yield FIGURE.untested(
+        "A TopoOpt cluster needs less energy, as optical switches are passive.",
+        "the paper gives no power, and cosim models none",
+    )
+    shown = []
+    for kind in KINDS:
+        series = {
+            name: [dollars / 1e6 for dollars in costs[key, *kind]] for key, name in NAMES.items()
+        }
+        rows = [[name, *(f"{dollars:.2f}" for dollars in row)] for name, row in series.items()]
+        equivalent = (equivalent_bandwidth(servers, *kind) for servers in sizes)
+        rates = (scaled_text(rate, "bit/s") for rate in equivalent)
+        rows.append(["B' of the Fat-tree that costs as much", *rates])
+        headings = ["million dollars", *(f"{servers} servers" for servers in sizes)]
+        yield FIGURE.table(f"Cost, {_text(*kind)}", headings, rows)
+        shown.append((_text(*kind), series))
+    title = "Cost of the interconnects"
+    yield FIGURE.lines(title, sizes, "million dollars", *shown, x_label="servers")
 
 
 def _text(degree: int, rate_bps: int) -> str:
     return f"d = {degree}, B = {scaled_text(rate_bps, 'bit/s')}"
-
-
-def _table(
-    costs: Mapping[tuple[str, int, int], Sequence[float]],
-    sizes: Sequence[int],
-    degree: int,
-    rate_bps: int,
-) -> Table:
-    rows = [
-        [name, *(f"{dollars / 1e6:.2f}" for dollars in costs[key, degree, rate_bps])]
-        for key, name in NAMES.items()
-    ]
-    equivalent = [equivalent_bandwidth(servers, degree, rate_bps) for servers in sizes]
-    rows.append(
-        [
-            "B' of the Fat-tree that costs as much",
-            *(scaled_text(rate, "bit/s") for rate in equivalent),
-        ]
-    )
-    headings = ["million dollars", *(f"{servers} servers" for servers in sizes)]
-    return Table(FIGURE, f"Cost, {_text(degree, rate_bps)}", headings, rows)
-
-
-def _chart(costs: Mapping[tuple[str, int, int], Sequence[float]], sizes: Sequence[int]) -> Chart:
-    panels = [
-        Panel(
-            "million dollars",
-            {name: [one / 1e6 for one in costs[key, *kind]] for key, name in NAMES.items()},
-            kind="lines",
-            logarithmic=True,
-            title=_text(*kind),
-        )
-        for kind in KINDS
-    ]
-    return Chart(FIGURE, "Cost of the interconnects", list(map(str, sizes)), panels, "servers")
 
 
 NOTES = """\
@@ -181,4 +110,4 @@ architecture in the paper; its parts are not on the market, and the paper gives 
 does not say over which servers and bandwidths its averages are.
 """
 
-EXPERIMENT = Experiment("Cost of the interconnects (Section 5.2)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("Cost of the interconnects (Section 5.2)", (FIGURE,), evaluate, notes=NOTES)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
 
-from bridge.batch.points import Point
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
-from bridge.studies.framework.scoring import order, same, untested
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale
 from bridge.studies.topoopt.systems import SERVERS
 from topology_gen.topoopt import (
     AllReduce,
@@ -22,14 +20,9 @@ from topology_gen.topoopt import (
     without_fibre,
 )
 
-FIGURE = "failures"
+FIGURE = Figure("failures")
 #: Interfaces of a server without and with matchings.
 _DEGREES = (4, 8)
-
-
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: the loads of the links follow from the topology."""
-    return []
 
 
 def _hybrid(servers: int) -> Demand:
@@ -49,7 +42,7 @@ def _ring_fibres(topology: TopoOptTopology) -> list[tuple[int, int]]:
     ]
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Fail fibres one by one, and repair them."""
     servers = SERVERS[scale]
     jobs = {"data parallel": data_parallel(servers, 1e9), "hybrid": _hybrid(servers)}
@@ -76,37 +69,30 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                     f"{max(fixed):.2f}×" if fixed else "",
                 ]
             )
-    statements = [
-        Statement(
-            FIGURE,
-            "A failed fibre does not disconnect the servers.",
-            all(connected),
-            evidence=f"{len(connected)} failures",
-        ),
-        order(
-            FIGURE,
-            "Without matchings, a failed fibre makes its ring inefficient: it takes longer.",
-            broken,
-            evidence="matched links can also carry the detour: see the table",
-        ),
-        same(
-            FIGURE,
-            "A link of a matching recovers the ring.",
-            mended,
-            evidence=f"{len(mended)} of {every} failed ring fibres have matched links at both ends",
-        ),
-        untested(
-            FIGURE,
-            "Optical circuit switches change the servers of elastic jobs quickly.",
-            "the paper leaves to future work how strategy and topology follow; "
-            "`workload.provisioning` models the time to link a job's servers",
-        ),
-        untested(
-            FIGURE,
-            "Storage and control traffic has NICs and a fabric of its own.",
-            "a property of the servers; simulations here have training traffic only",
-        ),
-    ]
+    yield FIGURE.fact(
+        "A failed fibre does not disconnect the servers.",
+        all(connected),
+        evidence=f"{len(connected)} failures",
+    )
+    yield FIGURE.order(
+        "Without matchings, a failed fibre makes its ring inefficient: it takes longer.",
+        *broken,
+        evidence="matched links can also carry the detour: see the table",
+    )
+    yield FIGURE.same(
+        "A link of a matching recovers the ring.",
+        *mended,
+        evidence=f"{len(mended)} of {every} failed ring fibres have matched links at both ends",
+    )
+    yield FIGURE.untested(
+        "Optical circuit switches change the servers of elastic jobs quickly.",
+        "the paper leaves to future work how strategy and topology follow; "
+        "`workload.provisioning` models the time to link a job's servers",
+    )
+    yield FIGURE.untested(
+        "Storage and control traffic has NICs and a fabric of its own.",
+        "a property of the servers; simulations here have training traffic only",
+    )
     headings = (
         "job",
         "rings",
@@ -115,8 +101,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         "repairable",
         "after the repair",
     )
-    title = f"Failures of one ring fibre, {servers} servers"
-    return Findings(statements, [Table(FIGURE, title, headings, rows)], notes=NOTES)
+    yield FIGURE.table(f"Failures of one ring fibre, {servers} servers", headings, rows)
 
 
 NOTES = """\
@@ -130,4 +115,4 @@ cosim topo topoopt --n 128 --degree 4 --fail 0-1
 ```
 """
 
-EXPERIMENT = Experiment("Failures (Section 7)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("Failures (Section 7)", (FIGURE,), evaluate, notes=NOTES)

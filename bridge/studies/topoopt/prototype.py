@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.results.result import Result
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Statement, Table
-from bridge.studies.framework.scoring import number, order, same, untested
+from bridge.studies.framework import Experiment, Finding, Points, Results, Scale, each, figures
 from bridge.studies.topoopt.all_to_all import moved_share
 from bridge.studies.topoopt.systems import BUCKETS, COUNTED_ONCE, iteration_ns, topology
 from frontend import load_scenario
+
+FIG_18, FIG_19, FIG_20, FIG_21, APPENDIX_I = FIGURES = figures("18", "19", "20", "21", "I")
 
 SERVERS, DEGREE, RATE_GBPS = 12, 4, 25
 #: One GPU in each server; List 1's sizes for Section 6.
@@ -67,6 +67,7 @@ TWICE: Mapping[str, dict[str, Any]] = {
 #: Interconnects, and the rate of a server's one link to the switch.
 SWITCHES = {"Switch 100 Gbps": 100, "Switch 25 Gbps": 25}
 TOPOOPT = "TopoOpt"
+NETWORKS = (TOPOOPT, *SWITCHES)
 
 
 def _point(
@@ -84,150 +85,106 @@ def _point(
         **_SERVER,
         **job,
     }
-    scenario = load_scenario(folder / f"topoopt_{file}.yaml", changes)
-    return Point(_name(name, network, delay), scenario)
-
-
-def _name(model: str, network: str, delay: str = "0ns") -> str:
     suffix = "" if delay == "0ns" else f"-delay={delay}"
-    return f"prototype-{model}-{network}{suffix}".replace(" ", "").replace(",", "-")
+    name = f"prototype-{name}-{network}{suffix}".replace(" ", "").replace(",", "-")
+    return Point(name, load_scenario(folder / f"topoopt_{file}.yaml", changes))
 
 
 def _batch(batch: int) -> str:
     return f"{DLRM}{batch}"
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return each model on each interconnect, and DLRM with each batch and forwarding delay."""
-    jobs = dict(MODELS) | {
-        _batch(batch): ("dlrm_testbed", {"workload.batch_per_gpu": batch})
-        for batch in BATCHES[scale]
-    }
     file, vgg19 = MODELS[_VGG19]
-    jobs |= {name: (file, vgg19 | changes) for name, changes in SLOWER.items()}
-    jobs |= {name: ("dlrm_testbed", changes) for name, changes in TWICE.items()}
-    whole = [
-        _point(folder, name, file, job, network, "0ns")
-        for name, (file, job) in jobs.items()
-        for network in (TOPOOPT, *SWITCHES)
-    ]
-    delayed = [
-        _point(folder, name, *jobs[name], TOPOOPT, delay)
-        for name in ("BERT", _batch(BATCHES[scale][-1]))
-        for delay in DELAYS[scale][1:]
-    ]
-    return whole + delayed
+    jobs = {
+        **MODELS,
+        **{
+            _batch(batch): ("dlrm_testbed", {"workload.batch_per_gpu": batch})
+            for batch in BATCHES[scale]
+        },
+        **{name: (file, vgg19 | changes) for name, changes in SLOWER.items()},
+        **{name: ("dlrm_testbed", changes) for name, changes in TWICE.items()},
+    }
+    wanted = [(name, network, "0ns") for name in jobs for network in NETWORKS]
+    delayed = ("BERT", _batch(BATCHES[scale][-1]))
+    wanted += [(name, TOPOOPT, delay) for name in delayed for delay in DELAYS[scale][1:]]
+    return {key: _point(folder, key[0], *jobs[key[0]], *key[1:]) for key in wanted}
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the interconnects."""
-    names = [*MODELS, *map(_batch, BATCHES[scale]), *SLOWER, *TWICE]
-    times = {
-        (name, network): iteration_ns(results[_name(name, network)])
-        for name in names
-        for network in (TOPOOPT, *SWITCHES)
-    }
-    largest = BATCHES[scale][-1]
-    delays = {
-        name: [iteration_ns(_delayed(results, name, delay)) for delay in DELAYS[scale]]
-        for name in ("BERT", _batch(largest))
-    }
+    times = {key: iteration_ns(result) for key, result in results.items()}
+    batch = BATCHES[scale][-1]
+    largest = _batch(batch)
     fast, slow = SWITCHES
+
+    def over(one: str, other: str, names: Iterable[str]) -> dict[str, float]:
+        return {name: times[name, one, "0ns"] / times[name, other, "0ns"] for name in names}
+
     trained = [name for name in MODELS if name != _VGG19]  # Figure 20 has VGG19
-    like = {name: times[name, TOPOOPT] / times[name, fast] for name in trained}
-    slower = {name: times[name, slow] / times[name, TOPOOPT] for name in trained}
-    statements = [
-        same(
-            "19",
-            "TopoOpt's throughput is similar to that of the 100 Gbps switch for all models.",
-            list(like.values()),
-            evidence=_each(like),
-        ),
-        order(
-            "19",
-            "The 25 Gbps switch is slower than TopoOpt, which has more bandwidth.",
-            list(slower.values()),
-            evidence=_each(slower),
-        ),
-        number(
-            "20",
-            "VGG19: time to 90 % accuracy on the 25 Gbps switch over TopoOpt's, as a ratio of "
-            "iterations.",
-            paper=2.0,
-            ours=times[_VGG19, slow] / times[_VGG19, TOPOOPT],
-            unit="times",
-            evidence=_each({n: times[n, slow] / times[n, TOPOOPT] for n in SLOWER}),
-            why="the same samples lead to the same accuracy, and no accuracy is simulated; at the "
-            "peak in TF32, communication decides, and slower computation that it does not overlap "
-            "comes nearer",
-        ),
-        same(
-            "20",
-            "VGG19: TopoOpt and the 100 Gbps switch take the same time.",
-            [times[_VGG19, TOPOOPT] / times[_VGG19, fast]],
-        ),
-        number(
-            "21",
-            f"DLRM, batch {largest}: iteration on the 25 Gbps switch over TopoOpt's.",
-            paper=1.6,
-            ours=times[_batch(largest), slow] / times[_batch(largest), TOPOOPT],
-            unit="times",
-            evidence=_each({n: times[n, slow] / times[n, TOPOOPT] for n in TWICE}),
-            why="servers of TopoOpt relay the all-to-all, which is larger here beside the "
-            "all-reduce than in the paper (next row); with gradients twice it is smaller",
-        ),
-        number(
-            "21",
-            f"DLRM, batch {largest}: bytes of the all-to-all over those of the all-reduce.",
-            paper=0.78,
-            ours=moved_share(results[_name(_batch(largest), TOPOOPT)]),
-            unit="share",
-            why="both directions of the all-to-all and gradients once, as for the 80 % of Section "
-            "5.4; one direction and 2(n-1)/n of the gradients give a quarter of this, the paper's "
-            "number",
-        ),
-        same(
-            "I",
-            "Forwarding in the kernel costs next to nothing if little traffic is forwarded (BERT).",
-            [delays["BERT"][-1] / delays["BERT"][0]],
-            evidence=f"{DELAYS[scale][-1]} a packet and server",
-        ),
-        *_UNTESTED,
-    ]
-    return Findings(statements, list(_tables(times, delays, names, scale)), notes=NOTES)
-
-
-def _delayed(results: Results, name: str, delay: str) -> Result:
-    return results[_name(name, TOPOOPT, delay)]
-
-
-def _each(ratios: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {ratio:.2f}×" for name, ratio in ratios.items())
-
-
-def _tables(
-    times: Mapping[tuple[str, str], float],
-    delays: Mapping[str, Sequence[float]],
-    names: Sequence[str],
-    scale: Scale,
-) -> list[Table]:
-    networks = (TOPOOPT, *SWITCHES)
-    rows = [[name, *(time_text(times[name, network]) for network in networks)] for name in names]
-    late = [[name, *map(time_text, row)] for name, row in delays.items()]
-    return [
-        Table("19", "Iteration time on 12 servers", ("model and batch", *networks), rows),
-        Table("I", "TopoOpt by forwarding delay", ("model", *DELAYS[scale]), late),
-    ]
-
-
-_UNTESTED: Sequence[Statement] = (
-    untested("18", "A prototype with a patch panel works.", "it is a photograph of hardware"),
-    untested(
-        "I",
+    like, slower = over(TOPOOPT, fast, trained), over(slow, TOPOOPT, trained)
+    yield FIG_19.same(
+        "TopoOpt's throughput is similar to that of the 100 Gbps switch for all models.",
+        *like.values(),
+        evidence=each(like),
+    )
+    yield FIG_19.order(
+        "The 25 Gbps switch is slower than TopoOpt, which has more bandwidth.",
+        *slower.values(),
+        evidence=each(slower),
+    )
+    yield FIG_20.times(
+        "VGG19: time to 90 % accuracy on the 25 Gbps switch over TopoOpt's, as a ratio of "
+        "iterations.",
+        2.0,
+        *over(slow, TOPOOPT, [_VGG19]).values(),
+        evidence=each(over(slow, TOPOOPT, SLOWER)),
+        why="the same samples lead to the same accuracy, and no accuracy is simulated; at the "
+        "peak in TF32, communication decides, and slower computation that it does not overlap "
+        "comes nearer",
+    )
+    yield FIG_20.same(
+        "VGG19: TopoOpt and the 100 Gbps switch take the same time.",
+        *over(TOPOOPT, fast, [_VGG19]).values(),
+    )
+    yield FIG_21.times(
+        f"DLRM, batch {batch}: iteration on the 25 Gbps switch over TopoOpt's.",
+        1.6,
+        *over(slow, TOPOOPT, [largest]).values(),
+        evidence=each(over(slow, TOPOOPT, TWICE)),
+        why="servers of TopoOpt relay the all-to-all, which is larger here beside the "
+        "all-reduce than in the paper (next row); with gradients twice it is smaller",
+    )
+    yield FIG_21.share(
+        f"DLRM, batch {batch}: bytes of the all-to-all over those of the all-reduce.",
+        0.78,
+        moved_share(results[largest, TOPOOPT, "0ns"]),
+        why="both directions of the all-to-all and gradients once, as for the 80 % of Section "
+        "5.4; one direction and 2(n-1)/n of the gradients give a quarter of this, the paper's "
+        "number",
+    )
+    delays = DELAYS[scale]
+    yield APPENDIX_I.same(
+        "Forwarding in the kernel costs next to nothing if little traffic is forwarded (BERT).",
+        times["BERT", TOPOOPT, delays[-1]] / times["BERT", TOPOOPT, delays[0]],
+        evidence=f"{delays[-1]} a packet and server",
+    )
+    text = "A prototype with a patch panel works."
+    yield FIG_18.untested(text, "it is a photograph of hardware")
+    yield APPENDIX_I.untested(
         "RDMA packets for another server can be forwarded with network partitions of a NIC (NPAR).",
         "a property of drivers and firmware; here every server forwards, after a delay",
-    ),
-)
+    )
+    names = [*MODELS, *map(_batch, BATCHES[scale]), *SLOWER, *TWICE]
+    rows = [[name, *(time_text(times[name, net, "0ns"]) for net in NETWORKS)] for name in names]
+    yield FIG_19.table("Iteration time on 12 servers", ("model and batch", *NETWORKS), rows)
+    rows = [
+        [name, *(time_text(times[name, TOPOOPT, delay]) for delay in delays)]
+        for name in ("BERT", largest)
+    ]
+    yield APPENDIX_I.table("TopoOpt by forwarding delay", ("model", *delays), rows)
+
 
 NOTES = """\
 The prototype has 12 servers with one GPU and four interfaces of 25 Gbps; the switches give each
@@ -243,6 +200,4 @@ cosim run scenarios/topoopt_dlrm_testbed.yaml --set fabric=flow --set topology.f
 ```
 """
 
-EXPERIMENT = Experiment(
-    "The prototype (Section 6, Appendix I)", ("18", "19", "20", "21", "I"), points, evaluate
-)
+EXPERIMENT = Experiment("The prototype (Section 6, Appendix I)", FIGURES, evaluate, points, NOTES)

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.results.result import Result
-from bridge.studies.framework.model import (
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Table,
-)
-from bridge.studies.framework.scoring import number, order, same
-from bridge.studies.topoopt.systems import (
-    MODELS,
-    SERVERS,
-    circuits,
-    iteration_ns,
-    job_name,
-    job_point,
-)
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale, ratios
+from bridge.studies.topoopt.systems import MODELS, SERVERS, circuits, iteration_ns, job_point
 
-FIGURE = "17"
+FIGURE = Figure("17")
 DEGREE, RATE_GBPS = 8, 100
 VARIED = ("dlrm", "bert")
 #: The interval between two measurements of the demand, by reconfiguration latency. It is five
@@ -40,7 +21,10 @@ LATENCIES: Mapping[Scale, Mapping[str, str]] = {
 #: Latencies with which rings are also simulated in rounds, as in the paper's published simulator.
 IN_ROUNDS = ("1ms", "10ms")
 ROUNDS = {"workload.rings": "rounds"}
-WAYS = {True: "OCS-reconfig-FW", False: "OCS-reconfig-noFW"}
+#: Whether servers forward packets for others, by the paper's names.
+WAYS = {"OCS-reconfig-FW": True, "OCS-reconfig-noFW": False}
+FORWARDING, WAITING = WAYS
+TOPOOPT = "TopoOpt"
 #: OCS-reconfig-FW over OCS-reconfig-noFW for BERT.
 PUBLISHED_BERT = 1.4
 #: What explains the times at the least latency, by model.
@@ -54,154 +38,93 @@ _STEADY = {
     "bert": "the flows of a ring ask for the same circuits until they are done, so no demand is "
     "estimated wrongly",
 }
-Times = Mapping[tuple[str, bool], Sequence[float]]
-"""Iteration times with each latency, by model and whether servers forward [ns]."""
 
 
-def _changes(latency: str, interval: str, forwarding: bool) -> dict[str, Any]:
-    changes = circuits(latency, interval, forwarding=forwarding)["reconfiguration"]
-    return {f"topology.reconfiguration.{key}": value for key, value in changes.items()}
+def points(folder: Path, scale: Scale) -> Points:
+    """Return points for TopoOpt, and for OCS-reconfig with each latency and kind of forwarding.
 
-
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return points for TopoOpt, and for OCS-reconfig with each latency and kind of forwarding."""
-    return [
-        job_point(folder, scale, model, architecture, DEGREE, RATE_GBPS, more)
-        for model in VARIED
-        for architecture, more in (
-            ("topoopt", None),
-            *(
-                ("ocs_reconfig", _changes(latency, interval, forwarding))
-                for forwarding in WAYS
-                for latency, interval in LATENCIES[scale].items()
-            ),
-            *(
-                ("ocs_reconfig", _changes(latency, LATENCIES[scale][latency], forwarding) | ROUNDS)
-                for forwarding in WAYS
-                for latency in IN_ROUNDS
-                if latency in LATENCIES[scale]
-            ),
-        )
-    ]
-
-
-def evaluate(results: Results, scale: Scale) -> Findings:
-    """Compare with TopoOpt, and forwarding with waiting."""
-    latencies = LATENCIES[scale]
-    times = {
-        (model, forwarding): [
-            iteration_ns(_result(results, model, _changes(latency, interval, forwarding)))
-            for latency, interval in latencies.items()
-        ]
-        for model in VARIED
-        for forwarding in WAYS
-    }
-    fixed = {
-        model: iteration_ns(results[job_name(model, "topoopt", DEGREE, RATE_GBPS)])
-        for model in VARIED
-    }
-    statements = [
-        order(
-            FIGURE,
-            "DLRM: OCS-reconfig is faster with forwarding than without, greatest latency.",
-            [times["dlrm", False][-1] / times["dlrm", True][-1]],
-            evidence=_ratios(times, "dlrm", latencies),
-        ),
-        number(
-            FIGURE,
-            "BERT: OCS-reconfig with forwarding over OCS-reconfig without, greatest latency.",
-            paper=PUBLISHED_BERT,
-            ours=times["bert", True][-1] / times["bert", False][-1],
-            unit="times",
-            evidence=_ratios(times, "bert", latencies),
-            why=_STEADY["bert"],
-        ),
-    ]
-    least = next(iter(latencies))
+    The keys are the model, the way, the latency and whether rings are in rounds.
+    """
+    made = {}
     for model in VARIED:
-        statements.append(
-            same(
-                FIGURE,
-                f"{MODELS[model]}: at the least latency, OCS-reconfig without forwarding is as "
-                "fast as TopoOpt.",
-                [times[model, False][0] / fixed[model]],
-                evidence=least,
-                why=_WAITING[model],
-                basis="fitted",
-            )
-        )
-        statements.append(
-            order(
-                FIGURE,
-                f"{MODELS[model]}: at the least latency, OCS-reconfig is slower with forwarding "
-                "than without.",
-                [times[model, True][0] / times[model, False][0]],
-                evidence=least,
-                why=_STEADY[model],
-            )
-        )
-    rows = [
-        [MODELS[model], WAYS[forwarding], *map(time_text, one)]
-        for (model, forwarding), one in times.items()
-    ]
-    rows += [
-        [MODELS[model], "TopoOpt", *[time_text(fixed[model])] * len(latencies)] for model in VARIED
-    ]
-    rows += [
-        [
-            f"{MODELS[model]}, in rounds",
-            WAYS[forwarding],
-            *_in_rounds(results, model, forwarding, latencies),
-        ]
+        point = job_point(folder, scale, model, "topoopt", DEGREE, RATE_GBPS)
+        made[model, TOPOOPT, "", False] = point
+        for in_rounds in (False, True):
+            for way, forwarding in WAYS.items():
+                for latency, interval in LATENCIES[scale].items():
+                    if in_rounds and latency not in IN_ROUNDS:
+                        continue
+                    changes = circuits(latency, interval, forwarding=forwarding)["reconfiguration"]
+                    more = {f"topology.reconfiguration.{key}": one for key, one in changes.items()}
+                    more |= ROUNDS if in_rounds else {}
+                    made[model, way, latency, in_rounds] = job_point(
+                        folder, scale, model, "ocs_reconfig", DEGREE, RATE_GBPS, more
+                    )
+    return made
+
+
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
+    """Compare with TopoOpt, and forwarding with waiting."""
+    latencies = list(LATENCIES[scale])
+    least = latencies[0]
+    every = {key: iteration_ns(result) for key, result in results.items()}
+    times = {
+        (model, way): [every[model, way, latency, False] for latency in latencies]
         for model in VARIED
-        for forwarding in WAYS
-    ]
-    headings = ["model", "", *latencies]
-    table = Table(FIGURE, f"Iteration time, {SERVERS[scale]} servers, d = 8", headings, rows)
-    return Findings(statements, [table], [_chart(times, fixed, list(latencies))], notes=NOTES)
-
-
-def _result(results: Results, model: str, more: Mapping[str, Any]) -> Result:
-    return results[job_name(model, "ocs_reconfig", DEGREE, RATE_GBPS, more)]
-
-
-def _in_rounds(
-    results: Results, model: str, forwarding: bool, latencies: Mapping[str, str]
-) -> list[str]:
-    """Return the iteration times with rings in rounds; nothing where they are not simulated."""
-    return [
-        time_text(
-            iteration_ns(_result(results, model, _changes(latency, interval, forwarding) | ROUNDS))
-        )
-        if latency in IN_ROUNDS
-        else ""
-        for latency, interval in latencies.items()
-    ]
-
-
-def _ratios(times: Times, model: str, latencies: Mapping[str, str]) -> str:
-    pairs = zip(times[model, True], times[model, False], strict=True)
-    parts = (
-        f"{one / other:.2f}× at {name}" for (one, other), name in zip(pairs, latencies, strict=True)
+        for way in WAYS
+    }
+    fixed = {model: every[model, TOPOOPT, "", False] for model in VARIED}
+    over_waiting = {
+        model: ratios(times[model, FORWARDING], times[model, WAITING]) for model in VARIED
+    }
+    evidence = {
+        model: ", ".join(f"{one:.2f}× at {at}" for one, at in zip(of, latencies, strict=True))
+        for model, of in over_waiting.items()
+    }
+    yield FIGURE.order(
+        "DLRM: OCS-reconfig is faster with forwarding than without, greatest latency.",
+        times["dlrm", WAITING][-1] / times["dlrm", FORWARDING][-1],
+        evidence=evidence["dlrm"],
     )
-    return ", ".join(parts)
-
-
-def _chart(times: Times, fixed: Mapping[str, float], latencies: Sequence[str]) -> Chart:
-    panels = [
-        Panel(
-            "iteration [ms]",
-            {
-                **{name: [t / 1e6 for t in times[model, way]] for way, name in WAYS.items()},
-                "TopoOpt": [fixed[model] / 1e6] * len(latencies),
-            },
-            kind="lines",
-            logarithmic=True,
-            title=MODELS[model],
+    yield FIGURE.times(
+        "BERT: OCS-reconfig with forwarding over OCS-reconfig without, greatest latency.",
+        PUBLISHED_BERT,
+        over_waiting["bert"][-1],
+        evidence=evidence["bert"],
+        why=_STEADY["bert"],
+    )
+    for model in VARIED:
+        yield FIGURE.same(
+            f"{MODELS[model]}: at the least latency, OCS-reconfig without forwarding is as "
+            "fast as TopoOpt.",
+            times[model, WAITING][0] / fixed[model],
+            evidence=least,
+            why=_WAITING[model],
+            basis="fitted",
         )
-        for model in VARIED
-    ]
-    return Chart(FIGURE, "Reconfiguration", latencies, panels, "reconfiguration latency")
+        yield FIGURE.order(
+            f"{MODELS[model]}: at the least latency, OCS-reconfig is slower with forwarding "
+            "than without.",
+            over_waiting[model][0],
+            evidence=least,
+            why=_STEADY[model],
+        )
+    rows = [[MODELS[model], way, *map(time_text, one)] for (model, way), one in times.items()]
+    for model, time in fixed.items():
+        rows.append([MODELS[model], TOPOOPT, *[time_text(time)] * len(latencies)])
+    for model, way in times:
+        in_rounds = (every.get((model, way, latency, True)) for latency in latencies)
+        cells = ("" if time is None else time_text(time) for time in in_rounds)
+        rows.append([f"{MODELS[model]}, in rounds", way, *cells])
+    title = f"Iteration time, {SERVERS[scale]} servers, d = 8"
+    yield FIGURE.table(title, ["model", "", *latencies], rows)
+    panels = []
+    for model in VARIED:
+        series = {way: [time / 1e6 for time in times[model, way]] for way in WAYS}
+        series[TOPOOPT] = [fixed[model] / 1e6] * len(latencies)
+        panels.append((MODELS[model], series))
+    x_label = "reconfiguration latency"
+    yield FIGURE.lines("Reconfiguration", latencies, "iteration [ms]", *panels, x_label=x_label)
 
 
 NOTES = """\
@@ -223,4 +146,4 @@ data-parallel job has the same demand until it ends, so its circuits are right f
 measurement on, with forwarding and without.
 """
 
-EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("Reconfiguration latency (Section 5.7)", (FIGURE,), evaluate, points, NOTES)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.results.measurements import IterationTimes
-from bridge.results.result import Result
-from bridge.studies.framework.model import (
-    Chart,
+from bridge.studies.framework import (
+    SEEDS,
     Experiment,
-    Findings,
+    Figure,
+    Finding,
     Panel,
+    Points,
     Results,
     Scale,
     Statement,
-    Table,
+    over_seeds,
+    ratio_text,
+    ratios,
 )
-from bridge.studies.framework.scoring import SEEDS, number, order, over_seeds
 from bridge.studies.topoopt.systems import COUNTED_ONCE, fat_tree_gbps, interpolated
 from frontend import Scenario, load_scenario
 from frontend.loading.load import read_scenario
 
-FIGURE = "16"
+FIGURE = Figure("16")
 #: The paper's names, by the scenarios.
 CLUSTERS = {
     "topoopt_cluster": "TopoOpt",
@@ -53,18 +54,8 @@ _WHY = {
     (OVERSUBSCRIBED, "p99"): _TAIL,
 }
 
-Times = Mapping[tuple[str, str], Sequence[float]]
-"""Iteration times with each load, by scenario and measure [ns]."""
-
-
-def _name(cluster: str, load: int, draw: int, rate: str = "") -> str:
-    parts = (
-        cluster,
-        str(load),
-        *((f"draw={draw}",) if draw > 1 else ()),
-        *((rate,) if rate else ()),
-    )
-    return "-".join(parts)
+Times = Mapping[tuple[str, str, str, int], Sequence[float]]
+"""Iteration times with each load, by scenario, rate, measure and draw [ns]."""
 
 
 def _rates(scale: Scale) -> Mapping[str, dict[str, Any]]:
@@ -82,26 +73,25 @@ def _rates(scale: Scale) -> Mapping[str, dict[str, Any]]:
     return {"": listed.pop(""), **listed, "equal-cost": {"topology.ranks": servers}}
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return one point for each cluster, load and draw of the jobs; one draw for other rates."""
     servers = _JOB_SERVERS[scale]
     size = servers * LOADS[scale][-1]
-    rates = _rates(scale)
     variants = {
         TOPOOPT: {"": {"topology.n": size}},
-        FAT_TREE: rates,
+        FAT_TREE: _rates(scale),
         OVERSUBSCRIBED: {"": {"topology.ranks": size}},
     }
-    return [
-        Point(
-            _name(cluster, load, draw, rate),
-            _scenario(folder, cluster, servers, load, draw, changes),
-        )
-        for cluster, topologies in variants.items()
-        for rate, changes in topologies.items()
-        for load in LOADS[scale]
-        for draw in (SEEDS[scale] if not rate else SEEDS[scale][:1])
-    ]
+    made = {}
+    for cluster, topologies in variants.items():
+        for rate, changes in topologies.items():
+            for load in LOADS[scale]:
+                for draw in SEEDS[scale][: 1 if rate else None]:
+                    seed = f"draw={draw}" if draw > 1 else ""
+                    name = "-".join(filter(None, (cluster, str(load), seed, rate)))
+                    scenario = _scenario(folder, cluster, servers, load, draw, changes)
+                    made[cluster, rate, load, draw] = Point(name, scenario)
+    return made
 
 
 def _scenario(
@@ -122,123 +112,32 @@ def _scenario(
     )
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the clusters."""
     loads = LOADS[scale]
-    by_draw = [_times(results, loads, draw) for draw in SEEDS[scale]]
-    times = by_draw[0]
-    equal_cost = {
-        measure: interpolated(mean(_over_topoopt(results, loads, times, "equal-cost", measure)))
-        for measure in MEASURES
-    }
-    statements = over_seeds([_statements(one, loads, equal_cost) for one in by_draw])
-    tables = [_table(times, loads), _rate_table(results, scale, times)]
-    return Findings(statements, tables, [_chart(times, loads)], notes=NOTES)
-
-
-def _times(results: Results, loads: Sequence[int], draw: int) -> Times:
-    measured = {
-        cluster: [_iteration_times(results[_name(cluster, load, draw)]) for load in loads]
-        for cluster in CLUSTERS
-    }
-    return {
-        (cluster, measure): [getattr(one, f"{measure}_ns") for one in measured[cluster]]
-        for cluster in CLUSTERS
-        for measure in MEASURES
-    }
-
-
-def _over_topoopt(
-    results: Results, loads: Sequence[int], times: Times, rate: str, measure: str
-) -> list[float]:
-    """Return the ratios of a Fat-tree with another bandwidth to TopoOpt, of the first draw."""
-    found = [_iteration_times(results[_name(FAT_TREE, load, 1, rate)]) for load in loads]
-    return [
-        getattr(one, f"{measure}_ns") / base
-        for one, base in zip(found, times[TOPOOPT, measure], strict=True)
-    ]
-
-
-def _statements(
-    times: Times, loads: Sequence[int], equal_cost: Mapping[str, str]
-) -> list[Statement]:
-    ratios = {
-        key: [a / b for a, b in zip(times[key], times[TOPOOPT, key[1]], strict=True)]
-        for key in PUBLISHED
-    }
-    statements = [
-        number(
-            FIGURE,
-            f"{MEASURES[measure]} of the iteration times on the {CLUSTERS[cluster]} over "
-            "TopoOpt, mean over the loads.",
-            paper=paper,
-            ours=mean(ratios[cluster, measure]),
-            unit="times",
-            evidence=", ".join(
-                f"{ratio:.2f}× with {load} jobs"
-                for load, ratio in zip(loads, ratios[cluster, measure], strict=True)
-            )
-            + (f"; {equal_cost[measure]}, first draw" if cluster == FAT_TREE else ""),
-            why=_WHY[cluster, measure],
-        )
-        for (cluster, measure), paper in PUBLISHED.items()
-    ]
-    statements += [
-        number(
-            FIGURE,
-            "99th percentile on the Fat-tree over TopoOpt, all servers in use.",
-            paper=PUBLISHED_FULL_LOAD,
-            ours=ratios[FAT_TREE, "p99"][-1],
-            unit="times",
-            why=_TAIL,
-        ),
-        order(
-            FIGURE,
-            "TopoOpt is the fastest at every load, in the mean and in the tail.",
-            [ratio for of in ratios.values() for ratio in of],
-            why=_TAIL,
-        ),
-    ]
-    return statements
-
-
-def _iteration_times(result: Result) -> IterationTimes:
-    found = result.iteration_times
-    assert found is not None  # every cluster scenario has jobs
-    return found
-
-
-def _table(times: Times, loads: Sequence[int]) -> Table:
+    times = _times(results, loads)
+    yield from over_seeds(_statements(times, loads, draw) for draw in SEEDS[scale])
+    jobs = [f"{load} jobs" for load in loads]
     rows = [
-        [name, text.lower(), *map(time_text, times[cluster, measure])]
+        [name, text.lower(), *map(time_text, times[cluster, "", measure, 1])]
         for cluster, name in CLUSTERS.items()
         for measure, text in MEASURES.items()
     ]
-    headings = ["cluster", "iteration time", *(f"{load} jobs" for load in loads)]
-    return Table(FIGURE, "Jobs that share a cluster", headings, rows)
-
-
-def _rate_table(results: Results, scale: Scale, times: Times) -> Table:
-    """Return the ratios of Fat-trees with other bandwidths to TopoOpt."""
-    loads = LOADS[scale]
+    yield FIGURE.table("Jobs that share a cluster", ["cluster", "iteration time", *jobs], rows)
     rows = []
     for name, topology in _rates(scale).items():
         rate = topology.get("topology", {}).get("bandwidth", "equal cost")
         for measure, text in MEASURES.items():
-            ratios = _over_topoopt(results, loads, times, name, measure)
-            rows.append(
-                [rate, text.lower(), *(f"{r:.2f}×" for r in ratios), f"{mean(ratios):.2f}×"]
-            )
-    headings = ["d · B'", "over TopoOpt", *(f"{load} jobs" for load in loads), "mean"]
-    return Table(FIGURE, "The Fat-tree with other bandwidths", headings, rows)
-
-
-def _chart(times: Times, loads: Sequence[int]) -> Chart:
+            found = _over_topoopt(times, FAT_TREE, name, measure)
+            cells = map(ratio_text, (*found, mean(found)))
+            rows.append([rate, text.lower(), *cells])
+    headings = ["d · B'", "over TopoOpt", *jobs, "mean"]
+    yield FIGURE.table("The Fat-tree with other bandwidths", headings, rows)
     panels = [
         Panel(
             "iteration [ms]",
             {
-                name: [t / 1e6 for t in times[cluster, measure]]
+                name: [time / 1e6 for time in times[cluster, "", measure, 1]]
                 for cluster, name in CLUSTERS.items()
             },
             title=text,
@@ -246,7 +145,56 @@ def _chart(times: Times, loads: Sequence[int]) -> Chart:
         for measure, text in MEASURES.items()
     ]
     labels = [f"{100 * load / loads[-1]:.0f} %" for load in loads]
-    return Chart(FIGURE, "Jobs that share a cluster", labels, panels, "servers in use")
+    yield FIGURE.chart("Jobs that share a cluster", labels, panels, "servers in use")
+
+
+def _times(results: Results, loads: Sequence[int]) -> Times:
+    times: dict[tuple[str, str, str, int], list[float]] = {}
+    for (cluster, rate, _, draw), result in results.items():
+        found = result.iteration_times
+        assert found is not None  # every cluster scenario has jobs
+        for measure in MEASURES:
+            row = times.setdefault((cluster, rate, measure, draw), [])
+            row.append(getattr(found, f"{measure}_ns"))
+    return times
+
+
+def _over_topoopt(
+    times: Times, cluster: str, rate: str, measure: str, draw: int = 1
+) -> list[float]:
+    """Return the ratios of a cluster to TopoOpt, with each load."""
+    return ratios(times[cluster, rate, measure, draw], times[TOPOOPT, "", measure, draw])
+
+
+def _statements(times: Times, loads: Sequence[int], draw: int) -> Iterator[Statement]:
+    found = {key: _over_topoopt(times, key[0], "", key[1], draw) for key in PUBLISHED}
+    for (cluster, measure), paper in PUBLISHED.items():
+        own = found[cluster, measure]
+        evidence = ", ".join(
+            f"{ratio:.2f}× with {load} jobs" for load, ratio in zip(loads, own, strict=True)
+        )
+        if cluster == FAT_TREE:
+            equal_cost = mean(_over_topoopt(times, FAT_TREE, "equal-cost", measure))
+            evidence += f"; {interpolated(equal_cost)}, first draw"
+        yield FIGURE.times(
+            f"{MEASURES[measure]} of the iteration times on the {CLUSTERS[cluster]} over "
+            "TopoOpt, mean over the loads.",
+            paper,
+            mean(own),
+            evidence=evidence,
+            why=_WHY[cluster, measure],
+        )
+    yield FIGURE.times(
+        "99th percentile on the Fat-tree over TopoOpt, all servers in use.",
+        PUBLISHED_FULL_LOAD,
+        found[FAT_TREE, "p99"][-1],
+        why=_TAIL,
+    )
+    yield FIGURE.order(
+        "TopoOpt is the fastest at every load, in the mean and in the tail.",
+        *(ratio for of in found.values() for ratio in of),
+        why=_TAIL,
+    )
 
 
 NOTES = """\
@@ -259,4 +207,4 @@ costs as much as TopoOpt; another table has the others. VGG16 computes longer th
 gradients, so it takes the same time on every network.
 """
 
-EXPERIMENT = Experiment("Shared clusters (Section 5.6)", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("Shared clusters (Section 5.6)", (FIGURE,), evaluate, points, NOTES)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.studies.framework.model import Chart, Experiment, Findings, Panel, Results, Scale, Table
-from bridge.studies.topoopt.systems import (
-    SIP_ML_INTERVAL,
-    first_ns,
-    iteration_ns,
-    job_name,
-    job_point,
-)
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
+from bridge.studies.topoopt.systems import SIP_ML_INTERVAL, first_ns, iteration_ns, job_point
 
-FIGURE = "SiP-ML"
+FIGURE = Figure("SiP-ML")
 _INTERVAL = "topology.reconfiguration.interval"
 MODEL, DEGREE = "dlrm", 4
 RATES_GBPS: Mapping[Scale, Sequence[int]] = {"small": (100,), "full": (25, 100)}
@@ -37,32 +32,27 @@ def _changes(interval: str, rings: str) -> dict[str, str] | None:
     return changes or None
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
+def points(folder: Path, scale: Scale) -> Points:
     """Return SiP-ML with each interval, and TopoOpt."""
-    return [
-        job_point(folder, scale, MODEL, architecture, DEGREE, rate, more)
-        for rate in RATES_GBPS[scale]
-        for architecture, more in (
-            ("topoopt", None),
-            *(
-                ("sip_ml", _changes(interval, rings))
-                for interval in INTERVALS[scale]
-                for rings in RINGS
-            ),
-        )
-    ]
+    made: dict[Any, Point] = {}
+    for rate in RATES_GBPS[scale]:
+        made["topoopt", rate] = job_point(folder, scale, MODEL, "topoopt", DEGREE, rate)
+        for interval in INTERVALS[scale]:
+            for rings in RINGS:
+                more = _changes(interval, rings)
+                point = job_point(folder, scale, MODEL, "sip_ml", DEGREE, rate, more)
+                made[interval, rings, rate] = point
+    return made
 
 
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Tabulate the iteration by interval."""
+    intervals = INTERVALS[scale]
     rows, series = [], {}
     for rate in RATES_GBPS[scale]:
-        fixed = iteration_ns(results[job_name(MODEL, "topoopt", DEGREE, rate)])
+        fixed = iteration_ns(results["topoopt", rate])
         for rings in RINGS:
-            runs = [
-                results[job_name(MODEL, "sip_ml", DEGREE, rate, _changes(interval, rings))]
-                for interval in INTERVALS[scale]
-            ]
+            runs = [results[interval, rings, rate] for interval in intervals]
             ratios = [iteration_ns(run) / fixed for run in runs]
             series[f"{rate} Gbps, {rings}"] = ratios
             name = f"{rate} Gbps, rings as {rings}"
@@ -71,11 +61,10 @@ def evaluate(results: Results, scale: Scale) -> Findings:
                 [name, "steady iteration", *(time_text(iteration_ns(run)) for run in runs)],
                 [name, "steady over TopoOpt", *(f"{ratio:.2f}×" for ratio in ratios)],
             ]
-    table = Table(FIGURE, "DLRM on SiP-ML, d = 4", ["B", "", *INTERVALS[scale]], rows)
-    panel = Panel("iteration over TopoOpt's", series, kind="lines", logarithmic=True)
-    title = "DLRM on SiP-ML by interval"
-    chart = Chart(FIGURE, title, INTERVALS[scale], [panel], "interval between measurements")
-    return Findings(tables=[table], charts=[chart], notes=NOTES)
+    yield FIGURE.table("DLRM on SiP-ML, d = 4", ["B", "", *intervals], rows)
+    title, x_label = "DLRM on SiP-ML by interval", "interval between measurements"
+    y_label = "iteration over TopoOpt's"
+    yield FIGURE.lines(title, intervals, y_label, series, x_label=x_label)
 
 
 NOTES = """\
@@ -87,4 +76,4 @@ DLRM stays flat as the bandwidth increases. Here it does with rings in rounds an
 ms or more, and it does not with 125 µs.
 """
 
-EXPERIMENT = Experiment("SiP-ML's open parameter", (FIGURE,), points, evaluate)
+EXPERIMENT = Experiment("SiP-ML's open parameter", (FIGURE,), evaluate, points, NOTES)

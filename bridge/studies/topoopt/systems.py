@@ -15,7 +15,7 @@ from bridge.batch.best_strategy import StrategySearch
 from bridge.batch.points import Point
 from bridge.batch.strategy_search import Settings
 from bridge.results.result import Result
-from bridge.studies.framework.model import Scale
+from bridge.studies.framework import Scale
 from frontend import Scenario, load_scenario
 from frontend.loading.load import read_scenario
 from topology_gen.cost import equivalent_bandwidth
@@ -203,7 +203,7 @@ def job_point(
     Returns
     -------
     Point
-        Named by `job_name`.
+        Its name has all but `folder` and `scale`.
     """
     changes = tuple((more or {}).items())
     return _point(folder, scale, model, architecture, degree, rate_gbps, changes)
@@ -223,7 +223,8 @@ def _point(
     changes: Changes,
 ) -> Point:
     cluster = scale, model, degree, rate_gbps
-    name = job_name(model, architecture, degree, rate_gbps, dict(changes))
+    parts = (f"{key.rpartition('.')[2]}={value}" for key, value in changes)
+    name = "-".join([model, architecture, f"d{degree}", f"{rate_gbps}G", *parts])
     scenario = _scenario(folder, architecture, *cluster, changes)
     if STRATEGY in dict(changes):
         return Point(name, scenario)
@@ -261,18 +262,6 @@ def _scenario(
 
 
 _read = cache(read_scenario)
-
-
-def job_name(
-    model: str,
-    architecture: str,
-    degree: int,
-    rate_gbps: int,
-    more: Mapping[str, Any] | None = None,
-) -> str:
-    """Return the name of a point of `job_point`."""
-    parts = [f"{key.rpartition('.')[2]}={value}" for key, value in (more or {}).items()]
-    return "-".join([model, architecture, f"d{degree}", f"{rate_gbps}G", *parts])
 
 
 def iteration_ns(result: Result) -> float:

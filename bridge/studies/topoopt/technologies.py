@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from bridge.batch.points import Point
 from bridge.present.quantities import time_text
-from bridge.studies.framework.model import Experiment, Findings, Results, Scale, Table
-from bridge.studies.framework.scoring import number, untested
+from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale
 from topology_gen.cost.components import OCS_PORT, PATCH_PANEL_PORT
 
-FIGURE = "Table 1"
+FIGURE = Figure("Table 1")
 
 
 class Technology(NamedTuple):
@@ -36,53 +34,36 @@ TECHNOLOGIES = {
 RACK, UPLINKS = 32, 4
 
 
-def points(folder: Path, scale: Scale) -> list[Point]:
-    """Return no points: everything follows from Table 1."""
-    return []
-
-
-def evaluate(results: Results, scale: Scale) -> Findings:
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the technologies, and how far a cluster grows with each."""
     panel, mems = TECHNOLOGIES[PATCH_PANEL], TECHNOLOGIES[MEMS]
-    assert panel.port_cost is not None
-    assert mems.port_cost is not None
-    statements = [
-        number(
-            FIGURE,
+    for text, paper, ours in (
+        (
             "Price of a port of an OCS over one of a patch panel (“five times”).",
-            paper=5,
-            ours=mems.port_cost / panel.port_cost,
-            unit="times",
-            basis="input",
+            5,
+            OCS_PORT / PATCH_PANEL_PORT,
         ),
-        number(
-            FIGURE,
+        (
             "Ports of a patch panel over those of an OCS (“three times”).",
-            paper=3,
-            ours=panel.ports / mems.ports,
-            unit="times",
-            basis="input",
+            3,
+            panel.ports / mems.ports,
         ),
-        number(
-            FIGURE,
+        (
             "Time to change links of a patch panel over an OCS's (“four orders of magnitude”).",
-            paper=1e4,
-            ours=panel.latency_ns / mems.latency_ns,
-            unit="times",
-            basis="input",
+            1e4,
+            panel.latency_ns / mems.latency_ns,
         ),
-        untested(
-            FIGURE,
-            "Insertion loss of the technologies.",
-            "links here are ideal: there is no optical power budget",
-        ),
-        untested(
-            FIGURE,
-            "Servers under top-of-rack switches, which optical switches link, scale further.",
-            "the paper gives no design or number; the table counts the servers for which ports "
-            "suffice, and a simulation has servers with optical links of their own",
-        ),
-    ]
+    ):
+        yield FIGURE.times(text, paper, ours, basis="input")
+    yield FIGURE.untested(
+        "Insertion loss of the technologies.",
+        "links here are ideal: there is no optical power budget",
+    )
+    yield FIGURE.untested(
+        "Servers under top-of-rack switches, which optical switches link, scale further.",
+        "the paper gives no design or number; the table counts the servers for which ports "
+        "suffice, and a simulation has servers with optical links of their own",
+    )
     rows = [
         [
             name,
@@ -102,8 +83,7 @@ def evaluate(results: Results, scale: Scale) -> Findings:
         "servers, directly",
         f"servers in racks of {RACK}",
     )
-    table = Table(FIGURE, "Optical switches, and the size of a cluster", headings, rows)
-    return Findings(statements, [table], notes=NOTES)
+    yield FIGURE.table("Optical switches, and the size of a cluster", headings, rows)
 
 
 NOTES = f"""\
@@ -114,5 +94,5 @@ ones.
 """
 
 EXPERIMENT = Experiment(
-    "Optical switches (Section 3, Table 1, Appendix B)", (FIGURE,), points, evaluate
+    "Optical switches (Section 3, Table 1, Appendix B)", (FIGURE,), evaluate, notes=NOTES
 )

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bridge.batch.points import Point
-from bridge.studies.framework.model import (
-    Chart,
-    Experiment,
-    Findings,
-    Panel,
-    Results,
-    Scale,
-    Statement,
-    Study,
-    Table,
-)
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale, Study
 from frontend import load_scenario
 
 SCENARIO: dict[str, Any] = {
@@ -40,36 +30,25 @@ SCENARIO: dict[str, Any] = {
 SIZES = ("4KB", "8KB")
 
 
-def experiment(figure: str, **more: Any) -> Experiment:
+def experiment(name: str, **more: Any) -> Experiment:
     """Return one that compares two sizes."""
+    figure = Figure(name)
 
-    def points(folder: Path, scale: Scale) -> list[Point]:
-        return [
-            Point(size, load_scenario(SCENARIO, {"workload.bytes": size, **more})) for size in SIZES
-        ]
+    def points(folder: Path, scale: Scale) -> Points:
+        return {
+            size: Point(size, load_scenario(SCENARIO, {"workload.bytes": size, **more}))
+            for size in SIZES
+        }
 
-    def evaluate(results: Results, scale: Scale) -> Findings:
+    def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         times = [results[size].time_ns for size in SIZES]
-        return Findings(
-            [
-                number(
-                    figure, "Twice the size.", paper=1.1, ours=times[1] / times[0], unit="times"
-                ),
-                Statement(figure, "More | takes longer.", times[1] > times[0], evidence="so it is"),
-            ],
-            [
-                Table(
-                    figure,
-                    "Times",
-                    ("size", "time"),
-                    list(zip(SIZES, map(str, times), strict=True)),
-                )
-            ],
-            [Chart(figure, "Times", SIZES, [Panel("time [ns]", {"time": times}, kind="lines")])],
-            notes="What it says.",
-        )
+        yield figure.times("Twice the size.", 1.1, times[1] / times[0])
+        yield figure.fact("More | takes longer.", times[1] > times[0], evidence="so it is")
+        rows = list(zip(SIZES, map(str, times), strict=True))
+        yield figure.table("Times", ("size", "time"), rows)
+        yield figure.lines("Times", SIZES, "time [ns]", {"time": times})
 
-    return Experiment(f"Experiment {figure}", (figure,), points, evaluate)
+    return Experiment(f"Experiment {name}", (figure,), evaluate, points, "What it says.")
 
 
 @pytest.fixture

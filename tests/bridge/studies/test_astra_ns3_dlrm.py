@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from bridge.results.result import Result
-from bridge.studies.astra_ns3_dlrm.all_reduce_claims import at_the_step
-from bridge.studies.astra_ns3_dlrm.all_reduce_points import all_reduce_point, analytical_ns
+from bridge.studies.astra_ns3_dlrm.all_reduce import all_reduce_point, analytical_ns, at_the_step
 from bridge.studies.astra_ns3_dlrm.systems import (
     bottom_compute_ns,
     compute_share,
     exposed_ns,
     paper_time_ns,
-    system_name,
     system_point,
 )
 
@@ -99,10 +97,23 @@ def test_forward_and_backward_passes_of_the_bottom_mlp(raw_result) -> None:
     assert bottom_compute_ns(result, "backward") == 10 + 20
 
 
-def test_names_tell_what_differs() -> None:
-    assert system_name("hier", buffer="1GB", chunks=128) == "hier"
-    assert system_name("flat100", chunks=128, injection="1us") == "flat100-chunks=128-injection=1us"
-    assert system_name("hier", {"a.b": 2}) == "hier-b=2"
+@pytest.mark.parametrize(
+    ("system", "more", "changes", "name"),
+    [
+        ("hier", {}, {"buffer": "1GB", "chunks": 128}, "hier"),
+        (
+            "flat100",
+            {},
+            {"chunks": 128, "injection": "1us"},
+            "flat100-chunks=128-injection=1us",
+        ),
+        ("hier", {"system.chunks.all_to_all": 2}, {}, "hier-all_to_all=2"),
+    ],
+)
+def test_names_tell_what_differs(
+    system: str, more: dict[str, Any], changes: dict[str, Any], name: str, scenarios: Path
+) -> None:
+    assert system_point(scenarios, "full", system, more, **changes).name == name
 
 
 def test_full_scale_is_the_scenario(scenarios: Path) -> None:

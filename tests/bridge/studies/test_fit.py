@@ -13,11 +13,13 @@ from click.testing import CliRunner
 from bridge.batch.points import Point
 from bridge.cli.main import main
 from bridge.cli.study import study_command, study_group
+from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm import STUDY
 from bridge.studies.astra_ns3_dlrm.fit import UNIT
+from bridge.studies.framework.figure import Figure
+from bridge.studies.framework.findings import Scale, Statement
 from bridge.studies.framework.fit import AS_USED, Search, overrides, set_name, used
-from bridge.studies.framework.model import Choice, Fit, Overrides, Results, Scale, Statement, Study
-from bridge.studies.framework.scoring import number
+from bridge.studies.framework.model import Choice, Fit, Overrides, Points, Results, Study
 from frontend import load_scenario
 
 from .conftest import SCENARIO
@@ -29,7 +31,7 @@ TARGET = {"size": "large", "latency": "long", "order": "second"}
 def claims(labels: dict[str, str]) -> list[Statement]:
     """Return one claim for each choice, which holds with the value of TARGET."""
     return [
-        number("1", name, paper=2, ours=2 if labels[name] == value else 9, unit="count")
+        Figure("1").count(name, 2, 2 if labels[name] == value else 9)
         for name, value in TARGET.items()
     ]
 
@@ -39,6 +41,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.sets: list[str] = []
+        self.asked: list[Overrides] = []
         self.fit = Fit(
             (
                 Choice("size", {"small": {}, "large": {"a": 1}}, ("small", "large")),
@@ -50,12 +53,15 @@ class Recorder:
             finalists=1,
         )
 
-    def points(self, folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
+    def points(self, folder: Path, scale: Scale, changes: Overrides) -> Points:
         assert scale == "full"
         self.sets.append(str(changes))
-        return [Point("one", load_scenario(SCENARIO))]
+        self.asked.append(changes)
+        return {str(changes): Point("one", load_scenario(SCENARIO))}
 
-    def evaluate(self, results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
+    def evaluate(self, results: Results) -> list[Statement]:
+        (asked,) = results
+        changes = next(one for one in self.asked if str(one) == asked)
         values = {
             "size": "large" if "a" in changes else "small",
             "latency": {None: "short", 2: "long", 3: "longer"}[changes.get("b")],
@@ -64,9 +70,9 @@ class Recorder:
         return claims(values)
 
 
-def test_the_search_finds_the_set_that_no_single_change_reaches() -> None:
+def test_the_search_finds_the_set_that_no_single_change_reaches(result: Result) -> None:
     recorder = Recorder()
-    rounds = list(Search(recorder.fit, "full", Path(), lambda points: {}).run())
+    rounds = list(Search(recorder.fit, "full", Path(), lambda points: {"one": result}).run())
     assert [one.name for one in rounds[0]] == ["size=large", AS_USED], "the grid"
     ranked = rounds[-1]
     assert ranked[0].labels == TARGET
@@ -83,7 +89,7 @@ def test_sets_share_the_points_in_which_they_do_not_differ(scenarios: Path) -> N
     first, second = (
         {
             point.name: point.scenario
-            for point in STUDY.fit.points(scenarios, "full", overrides(STUDY.fit, one))
+            for point in STUDY.fit.points(scenarios, "full", overrides(STUDY.fit, one)).values()
         }
         for one in sets
     )
@@ -101,10 +107,10 @@ def test_the_study_uses_the_first_values(scenarios: Path) -> None:
     """At full size, the set of the study is the scenario with the page's chunks."""
     assert STUDY.fit is not None
     changes = overrides(STUDY.fit, used(STUDY.fit))
-    points = STUDY.fit.points(scenarios, "full", changes)
+    points = STUDY.fit.points(scenarios, "full", changes).values()
     by_hand = load_scenario(scenarios / "all_reduce.yaml")
     assert [point.scenario for point in points].count(by_hand) == 1
-    small = STUDY.fit.points(scenarios, "small", changes)[0].scenario.resolved()
+    small = next(iter(STUDY.fit.points(scenarios, "small", changes).values())).scenario.resolved()
     assert small["topology"]["buffer"] == "16MiB"  # 512 KiB a port, as in the paper
 
 
@@ -121,12 +127,12 @@ def test_every_value_is_valid(scenarios: Path) -> None:
 def tiny(study: Study) -> Study:
     """Return a study whose claim holds with messages of 8 KB."""
 
-    def points(folder: Path, scale: Scale, changes: Overrides) -> list[Point]:
-        return [Point(f"{scale}-{changes['workload.bytes']}", load_scenario(SCENARIO, changes))]
+    def points(folder: Path, scale: Scale, changes: Overrides) -> Points:
+        name = f"{scale}-{changes['workload.bytes']}"
+        return {"sent": Point(name, load_scenario(SCENARIO, changes))}
 
-    def evaluate(results: Results, scale: Scale, changes: Overrides) -> list[Statement]:
-        sent = results[f"{scale}-{changes['workload.bytes']}"].network.payload_bytes
-        return [number("1", "Bytes.", paper=8e3 * 6, ours=sent, unit="count")]
+    def evaluate(results: Results) -> list[Statement]:
+        return [Figure("1").count("Bytes.", 8e3 * 6, results["sent"].network.payload_bytes)]
 
     sizes: dict[str, dict[str, Any]] = {"2KB": {"workload.bytes": "2KB"}}
     sizes["8KB"] = {"workload.bytes": "8KB"}

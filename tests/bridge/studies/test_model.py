@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from bridge.studies.framework.model import Experiment, Findings, Statement, Unit, quantity_text
+from bridge.studies.framework.figure import Figure
+from bridge.studies.framework.findings import Findings, Statement, Unit, quantity_text
+from bridge.studies.framework.model import Experiment
 from bridge.studies.framework.report import HEADINGS, cells, summary
 from bridge.studies.framework.runner import Chapter
-from bridge.studies.framework.scoring import bound, number
 
 
 def test_ratio() -> None:
-    assert number("1", "x", paper=4, ours=3, unit="count").ratio == 0.75
-    assert number("1", "x", paper=0, ours=3, unit="count").ratio is None
+    assert Figure("1").count("x", 4, 3).ratio == 0.75
+    assert Figure("1").count("x", 0, 3).ratio is None
     assert Statement("1", "x", True).ratio is None
 
 
@@ -32,7 +33,7 @@ def test_units(value: float, unit: Unit, text: str) -> None:
 
 
 def test_a_line_of_the_table() -> None:
-    line = cells(number("13", "x", paper=2, ours=3, unit="times", evidence="why"))
+    line = cells(Figure("13").times("x", 2, 3, evidence="why"))
     assert dict(zip(HEADINGS, line, strict=True)) == {
         "figure": "13",
         "claim": "x",
@@ -48,13 +49,13 @@ def test_a_line_of_the_table() -> None:
 
 def test_a_summary_counts_predictions_and_equal_numbers_apart() -> None:
     claims = [
-        number("1", "a", paper=4, ours=4.1, unit="count"),
-        number("1", "b", paper=4, ours=5, unit="count", basis="fitted"),
-        number("1", "c", paper=0, ours=1, unit="count", basis="quotient"),
-        bound("1", "d", at_most=4, ours=1, unit="count"),
+        Figure("1").count("a", 4, 4.1),
+        Figure("1").count("b", 4, 5, basis="fitted"),
+        Figure("1").count("c", 0, 1, basis="quotient"),
+        Figure("1").at_most("d", 4, 1, "count"),
         Statement("1", "e", None),
     ]
-    chapter = Chapter(Experiment("x", ("1",), lambda *_: [], lambda *_: Findings()), [], None)
+    chapter = Chapter(Experiment("x", (Figure("1"),), lambda *_: []), [], None)
     assert summary([replace(chapter, findings=Findings(claims))]) == (
         "3 of 4 claims hold. Without those that are no predictions, 2 of 2 hold. Of the 2 numbers "
         "that hold, 1 are within 5%. 1 more cannot be tested by a simulation here."

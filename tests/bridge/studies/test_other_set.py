@@ -31,7 +31,7 @@ SLOW_SET = "latency=long"
 def call(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     """Return a call of a study whose experiment 3 varies the parameters."""
     varying = replace(experiment("3"), varies_choices=True)
-    fit = Fit((SLOW,), lambda *_: [], lambda *_: [])
+    fit = Fit((SLOW,), lambda *_: {}, lambda *_: [])
     with_fit = replace(study, experiments=(*study.experiments, varying), fit=fit)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(study_group.commands, study.name, study_command(with_fit))
@@ -124,7 +124,7 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
 
 def test_a_failed_point_is_named(study: Study, tmp_path: Path) -> None:
     wrong = Choice("limit", {"none": {}, "early": {"measurement.time_limit": "1us"}})
-    fit = Fit((wrong,), lambda *_: [], lambda *_: [])
+    fit = Fit((wrong,), lambda *_: {}, lambda *_: [])
     assert fit.change(load_scenario(SCENARIO), wrong.values["early"]).measurement.time_limit
     command = study_command(replace(study, fit=fit))
     out = ["-o", str(tmp_path), "--jobs", "1"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bridge
+from bridge.studies.framework import Results, Statement
 from bridge.studies.tcp_clusters import all_reduce, drop, point_to_point
 from bridge.studies.tcp_clusters.hosts import (
     COPY_BYTES_PER_S,
@@ -17,23 +18,24 @@ from bridge.studies.tcp_clusters.hosts import (
 
 
 @pytest.fixture(scope="module")
-def results(scenarios: Path) -> dict[str, bridge.Result]:
+def results(scenarios: Path) -> Results:
     points = point_to_point.points(scenarios, "small")
-    return {point.name: bridge.run(point.scenario) for point in points}
+    return {key: bridge.run(point.scenario) for key, point in points.items()}
 
 
-def test_the_latency_is_the_best_of_the_table(results: dict[str, bridge.Result]) -> None:
+def test_the_latency_is_the_best_of_the_table(results: Results) -> None:
     assert point_to_point.best_latency_us(results) == LINK_LATENCY_US
 
 
-def test_the_measurements_of_the_calibration_are_met(results: dict[str, bridge.Result]) -> None:
+def test_the_measurements_of_the_calibration_are_met(results: Results) -> None:
     """Three measurements, three parameters."""
     for us in point_to_point.LATENCIES_US:
-        one_byte_us = results[f"1 B, {us} us"].time_ns / 1e3
+        one_byte_us = results[1, us].time_ns / 1e3
         assert one_byte_us == pytest.approx(SMALL_MESSAGE_US, rel=0.01)
     findings = point_to_point.evaluate(results, "small")
-    assert all(one.holds and one.basis == "fitted" for one in findings.statements)
-    _, medium, rate = findings.statements
+    statements = [one for one in findings if isinstance(one, Statement)]
+    assert all(one.holds and one.basis == "fitted" for one in statements)
+    _, medium, rate = statements
     assert medium.ratio == pytest.approx(1, rel=0.02)
     # Eight messages are copied one after another. The last of them is then copied once more at the
     # receiver, after less than another message's time in the network.
@@ -59,17 +61,17 @@ def test_the_sockets_of_a_thread_share_its_rate() -> None:
 
 
 def test_every_measurement_has_a_prediction(scenarios: Path) -> None:
-    names = {point.name for point in all_reduce.points(scenarios, "full")}
+    points = all_reduce.points(scenarios, "full")
     for one in all_reduce.MEASURED:
         for sockets in (one.sockets, *all_reduce.OTHERS):
-            assert all_reduce.rate_name(one, sockets) in names
+            assert (one, sockets) in points
 
 
 def test_only_slow_links_to_the_nodes_lose_packets(scenarios: Path) -> None:
-    points = {point.name: point for point in drop.points(scenarios, "small")}
+    points = drop.points(scenarios, "small")
 
     def drops(network: drop.Network, size: int) -> int:
-        return bridge.run(points[f"drop {network.text}, {size} MiB"].scenario).network.drops
+        return bridge.run(points[network, size].scenario).network.drops
 
     assert drops(drop.REPORTED, 64) == 0
     assert drops(drop.SLOW, 32) == 0

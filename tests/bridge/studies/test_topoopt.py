@@ -27,7 +27,7 @@ def test_the_fat_tree_has_a_listed_bandwidth(degree: int, rate: int) -> None:
 def test_every_job_counts_gradients_once_and_computes_at_one_rate(scenarios: Path) -> None:
     points = all_points(STUDY.experiments, scenarios, "full")
     assert len(points) > 500
-    own = {one.name for one in compute.points(scenarios, "full")}
+    own = {one.name for one in compute.points(scenarios, "full").values()}
     rates = {("156TFLOPS", 1.0)}
     for point in points:
         workload = point.scenario.resolved()["workload"]

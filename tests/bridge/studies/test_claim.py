@@ -9,24 +9,23 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bridge.studies.framework.model import Statement
-from bridge.studies.framework.scoring import (
+from bridge.studies.framework.figure import (
     EFFECT_WITHIN,
     EQUAL,
     WITHIN,
-    bound,
-    number,
-    order,
+    Figure,
+    each,
     over_seeds,
-    same,
-    untested,
+    ratios,
 )
+from bridge.studies.framework.findings import Statement
 
+FIGURE = Figure("1")
 factors = st.floats(0.05, 20, allow_nan=False)
 
 
-def times(paper: float, ours: float | None) -> Statement:
-    return number("1", "x", paper=paper, ours=ours, unit="times")
+def ratio(paper: float, ours: float | None) -> Statement:
+    return FIGURE.times("x", paper, ours)
 
 
 @pytest.mark.parametrize(
@@ -51,22 +50,22 @@ def times(paper: float, ours: float | None) -> Statement:
     ],
 )
 def test_a_ratio_needs_direction_and_effect(paper: float, ours: float | None, holds: bool) -> None:
-    assert times(paper, ours).holds is holds
+    assert ratio(paper, ours).holds is holds
 
 
 def test_scores_are_told() -> None:
-    wrong = times(1.1, 0.81)
+    wrong = ratio(1.1, 0.81)
     assert (wrong.direction, wrong.why) == ("wrong", "the direction is wrong")
     assert wrong.effect == pytest.approx(-1.9)
-    nothing = times(1.4, 1.0)
+    nothing = ratio(1.4, 1.0)
     assert (nothing.direction, nothing.effect, nothing.why) == ("none", 0.0, "no effect")
-    weak = number("1", "x", paper=1.4, ours=1.1, unit="times", why="slow start is short")
+    weak = FIGURE.times("x", 1.4, 1.1, why="slow start is short")
     assert weak.why == "the effect is less than 1/2 of the paper's: slow start is short"
-    assert times(1.4, 2.0).why == "the effect is more than 2 times the paper's"
-    assert times(9.0, 15.0).why == "not within a factor of 1.5"
-    assert times(9.0, 10.0).why == "agrees within a factor of 1.11"
-    assert times(9.0, 8.6).why == "equal"
-    assert times(9.0, None).why == "nothing was measured"
+    assert ratio(1.4, 2.0).why == "the effect is more than 2 times the paper's"
+    assert ratio(9.0, 15.0).why == "not within a factor of 1.5"
+    assert ratio(9.0, 10.0).why == "agrees within a factor of 1.11"
+    assert ratio(9.0, 8.6).why == "equal"
+    assert ratio(9.0, None).why == "nothing was measured"
 
 
 @given(factors, factors)
@@ -77,7 +76,7 @@ def test_a_ratio_that_holds_has_direction_and_effect(paper: float, ours: float) 
     holds = 1 / EFFECT_WITHIN <= effect <= EFFECT_WITHIN and 1 / WITHIN <= ours / paper <= WITHIN
     assume(all(abs(effect - edge) > 1e-9 for edge in (0, 1 / EFFECT_WITHIN, EFFECT_WITHIN)))
     assume(all(abs(ours / paper - edge) > 1e-9 for edge in (1 / WITHIN, WITHIN)))
-    assert times(paper, ours).holds is holds
+    assert ratio(paper, ours).holds is holds
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_a_ratio_that_holds_has_direction_and_effect(paper: float, ours: float) 
     ],
 )
 def test_a_share_also_lacks_as_much(paper: float, ours: float, holds: bool) -> None:
-    assert number("1", "x", paper=paper, ours=ours, unit="share").holds is holds
+    assert FIGURE.share("x", paper, ours).holds is holds
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_a_share_also_lacks_as_much(paper: float, ours: float, holds: bool) -> N
     [(3.0, 4.5, True), (3.0, 2.0, True), (3.0, 4.51, False), (0.0, 0.0, True), (0.0, 1.0, False)],
 )
 def test_a_count_has_no_direction(paper: float, ours: float, holds: bool) -> None:
-    one = number("1", "x", paper=paper, ours=ours, unit="count")
+    one = FIGURE.count("x", paper, ours)
     assert (one.holds, one.direction, one.effect) == (holds, "", None)
 
 
@@ -114,63 +113,64 @@ def test_a_count_has_no_direction(paper: float, ours: float, holds: bool) -> Non
     ],
 )
 def test_an_order_needs_every_ratio(ratios: list[float], holds: bool, direction: str) -> None:
-    one = order("1", "x", ratios)
+    one = FIGURE.order("x", *ratios)
     assert (one.holds, one.direction, one.ours) == (holds, direction, min(ratios))
 
 
 @given(factors)
-def test_two_times_are_equal_or_in_an_order(ratio: float) -> None:
-    assume(abs(ratio - EQUAL) > 1e-9 and abs(ratio - 1 / EQUAL) > 1e-9)
-    claims = [same("1", "x", [ratio]), order("1", "x", [ratio]), order("1", "x", [1 / ratio])]
+def test_two_times_are_equal_or_in_an_order(factor: float) -> None:
+    assume(abs(factor - EQUAL) > 1e-9 and abs(factor - 1 / EQUAL) > 1e-9)
+    claims = [FIGURE.same("x", factor), FIGURE.order("x", factor), FIGURE.order("x", 1 / factor)]
     assert [one.holds for one in claims].count(True) == 1
 
 
 def test_numbers_of_numpy_are_scored_as_data() -> None:
     """The report is JSON, which knows no numbers of numpy."""
-    ratios = list(np.array([1.0, 1.2]))
-    statements = [same("1", "x", ratios), order("1", "x", ratios), times(1.2, ratios[1])]
+    values = list(np.array([1.0, 1.2]))
+    statements = [FIGURE.same("x", *values), FIGURE.order("x", *values), ratio(1.2, values[1])]
     assert json.loads(json.dumps([one.holds for one in statements])) == [False, False, True]
 
 
 def test_an_equality_tells_the_farthest() -> None:
-    one = same("1", "x", [1.0, 0.8, 1.1])
+    one = FIGURE.same("x", 1.0, 0.8, 1.1)
     assert (one.holds, one.ours) == (False, 0.8)
-    assert same("1", "x", [1.0, 1.04, 0.97]).holds
+    assert FIGURE.same("x", 1.0, 1.04, 0.97).holds
 
 
 @pytest.mark.parametrize(
-    ("ours", "at_most", "at_least", "holds", "paper", "why"),
+    ("bound", "ours", "limit", "holds", "paper", "why"),
     [
-        (0.01, 0.05, None, True, "≤ 5.0 %", "agrees, 0.20 times the bound"),
-        (0.06, 0.05, None, False, "≤ 5.0 %", "does not agree, 1.20 times the bound"),
-        (0.05, 0.05, None, True, "≤ 5.0 %", "agrees, 1.00 times the bound"),
-        (0.06, None, 0.05, True, "≥ 5.0 %", "agrees, 1.20 times the bound"),
-        (-0.01, None, 0.05, False, "≥ 5.0 %", "does not agree, -0.20 times the bound"),
-        (0.0, 0.0, None, True, "≤ 0.0 %", "agrees, the bound is 0"),
+        ("at_most", 0.01, 0.05, True, "≤ 5.0 %", "agrees, 0.20 times the bound"),
+        ("at_most", 0.06, 0.05, False, "≤ 5.0 %", "does not agree, 1.20 times the bound"),
+        ("at_most", 0.05, 0.05, True, "≤ 5.0 %", "agrees, 1.00 times the bound"),
+        ("at_least", 0.06, 0.05, True, "≥ 5.0 %", "agrees, 1.20 times the bound"),
+        ("at_least", -0.01, 0.05, False, "≥ 5.0 %", "does not agree, -0.20 times the bound"),
+        ("at_most", 0.0, 0.0, True, "≤ 0.0 %", "agrees, the bound is 0"),
     ],
 )
 def test_a_bound_holds_on_its_side(
-    ours: float,
-    at_most: float | None,
-    at_least: float | None,
-    holds: bool,
-    paper: str,
-    why: str,
+    bound: str, ours: float, limit: float, holds: bool, paper: str, why: str
 ) -> None:
-    one = bound("1", "x", ours=ours, unit="share", at_most=at_most, at_least=at_least)
+    one = getattr(FIGURE, bound)("x", limit, ours, "share")
     assert (one.holds, one.paper_text, one.why) == (holds, paper, why)
 
 
-def test_a_bound_has_one_side() -> None:
-    for limit in (None, 1.0):
-        with pytest.raises(ValueError, match="either at_most or at_least"):
-            bound("1", "x", ours=1, unit="times", at_most=limit, at_least=limit)
+def test_every_case_counts() -> None:
+    one = FIGURE.every("x", [True, False, True], "rows")
+    assert (one.holds, one.evidence) == (False, "2 of 3 rows")
+    assert FIGURE.every("x", iter([True])).holds
+
+
+def test_evidence_lists_names_and_values() -> None:
+    values = dict(zip("AB", ratios([3, 2], [2, 1]), strict=True))
+    assert each(values) == "A 1.50×, B 2.00×"
+    assert each(values, str) == "A 1.5, B 2.0"
 
 
 @pytest.mark.parametrize(("held", "holds"), [(5, True), (4, True), (3, False), (0, False)])
 def test_four_of_five_seeds(held: int, holds: bool) -> None:
     values = [2.0 + 0.1 * i for i in range(held)] + [1.0 + 0.01 * i for i in range(5 - held)]
-    (one,) = over_seeds([[times(2.2, value)] for value in values])
+    (one,) = over_seeds([[ratio(2.2, value)] for value in values])
     assert one.holds is holds
     assert one.ours == sorted(values)[2]
     assert one.why.endswith(f"holds with {held} of 5 seeds")
@@ -185,20 +185,26 @@ def test_claims_in_words_over_seeds() -> None:
 
 
 def test_a_claim_without_a_random_part_has_no_seeds() -> None:
-    one = times(2.0, 2.0)
+    one = ratio(2.0, 2.0)
     assert over_seeds([[one]] * 5) == [one]
 
 
 def test_one_seed_changes_nothing() -> None:
-    one = times(2, 2)
+    one = ratio(2, 2)
     assert over_seeds([[one]]) == [one]
 
 
 def test_seeds_score_the_same_claims() -> None:
     with pytest.raises(ValueError, match="another claim"):
-        over_seeds([[times(2, 2)], [times(3, 2)]])
+        over_seeds([[ratio(2, 2)], [ratio(3, 2)]])
 
 
 def test_untested_claims_have_a_reason() -> None:
-    one = untested("20", "x", "it needs accuracies", paper=2.0, unit="times")
-    assert (one.holds, one.paper, one.why) == (None, 2.0, "it needs accuracies")
+    one = FIGURE.untested("x", "it needs accuracies")
+    assert (one.holds, one.paper, one.why) == (None, None, "it needs accuracies")
+
+
+def test_a_listing_has_a_row_for_each_name() -> None:
+    one = FIGURE.listing("Sizes", "of", {"a": "x", "b": "yy"}, {"length": len, "text": str})
+    assert one.headings == ("of", "length", "text")
+    assert one.rows == [["a", "1", "x"], ["b", "2", "yy"]]
