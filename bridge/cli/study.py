@@ -30,11 +30,10 @@ from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.quantities import seconds_text
 from bridge.results.result import Result
-from bridge.studies.framework import fit_report, other_set_report, picture, report
+from bridge.studies.framework import parameters_report, picture, report
 from bridge.studies.framework.findings import Scale
-from bridge.studies.framework.fit import Candidate, Labels, Search, used
 from bridge.studies.framework.model import Fit, Study
-from bridge.studies.framework.other_set import TwoSets
+from bridge.studies.framework.parameters import Candidate, Labels, Search, TwoSets, used
 from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
 from bridge.studies.registry import STUDIES
 
@@ -252,13 +251,15 @@ def _fit(study: Study, order: _Order, *, others: Sequence[object]) -> None:
     ranked: list[Candidate] = []
     data = ""
     for ranked in Search(study.fit, order.scale, order.scenarios, simulate).run():
-        data = order.write_data("fit.json", fit_report.document(ranked))
+        data = order.write_data("fit.json", parameters_report.fit_data(ranked))
         for file in order.reports("fit.md"):
-            write_whole(file, fit_report.markdown(study.fit, order.scale, ranked).encode())
+            write_whole(
+                file, parameters_report.fit_markdown(study.fit, order.scale, ranked).encode()
+            )
     if order.as_json:
         click.echo(data)
     else:
-        output().print(fit_report.on_terminal(ranked))
+        output().print(parameters_report.fit_on_terminal(ranked))
         click.echo(f"Report: {order.folder / 'fit.md'}", err=True)
 
 
@@ -296,16 +297,16 @@ def _run_other_set(
     sets = TwoSets(study, fit, labels, figures, order.scenarios, order.scale)
     outcomes = order.run(sets.points)
     first, second = sets.repeated(outcomes)
-    compared = other_set_report.data(study, order.scale, first, second)
+    compared = parameters_report.compared_data(study, order.scale, first, second)
     data = order.write_data("parameters.json", compared)
     command = _command(study, fit, labels, order, figures)
-    page = other_set_report.markdown(study, order.scale, command, first, second)
+    page = parameters_report.compared_markdown(study, order.scale, command, first, second)
     for file in order.reports("parameters.md"):
         write_whole(file, page.encode())
     if order.as_json:
         click.echo(data)
     else:
-        output().print(other_set_report.on_terminal(study, first, second))
+        output().print(parameters_report.compared_on_terminal(study, first, second))
         click.echo(f"Report: {order.folder / 'parameters.md'}", err=True)
     require_all(outcomes)
 

@@ -362,9 +362,8 @@ def _table(series: Series) -> Table:
         for name, row in series.items()
         for size, result in row.items()
     ]
-    return FIG_7.table(
-        "One all-reduce", ("system", "size", "time", "over analytical", *columns), rows
-    )
+    headings = ("system", "size", "time", "over analytical", *columns)
+    return FIG_7.table("One all-reduce", headings, rows)
 
 
 def _charts(series: Series, sizes: tuple[int, ...]) -> Iterator[Chart]:

@@ -99,10 +99,5 @@ timeouts. DBT of 16 MB takes up to 1.16× without loss, and DBT of 32 MB collaps
 """
 
 EXPERIMENT = Experiment(
-    "Parameters that the paper leaves open",
-    (FIGURE,),
-    evaluate,
-    points,
-    NOTES,
-    varies_choices=True,
+    "Parameters that the paper leaves open", (FIGURE,), evaluate, points, NOTES, varies_choices=True
 )

@@ -10,14 +10,14 @@ The paper's injection latency is the time that a node takes for each message tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from bridge.batch.points import Point
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.results.result import Result
-from bridge.studies.framework import Figure, Finding, Panel, Scale
+from bridge.studies.framework import Figure, Finding, Scale
 from frontend import load_scenario
 from frontend.schema.quantities import Size
 
@@ -168,27 +168,16 @@ def compute_share(result: Result, *, last_wait: bool = False) -> float:
     return computed / (computed + exposed_ns(result, last_wait=last_wait))
 
 
-HEADINGS = (
-    "compute",
-    "exposed",
-    "compute share",
-    "exposed with the last wait",
-    "compute share with it",
-    "drops",
-    "RTOs",
-)
-
-
-def _cells(result: Result) -> list[str]:
-    return [
-        time_text(compute_ns(result)),
-        time_text(exposed_ns(result)),
-        percent_text(compute_share(result)),
-        time_text(exposed_ns(result, last_wait=True)),
-        percent_text(compute_share(result, last_wait=True)),
-        scaled_text(result.network.drops),
-        scaled_text(result.network.rto_events),
-    ]
+#: What tables show of a system.
+SHOWN: Mapping[str, Callable[[Result], str]] = {
+    "compute": lambda one: time_text(compute_ns(one)),
+    "exposed": lambda one: time_text(exposed_ns(one)),
+    "compute share": lambda one: percent_text(compute_share(one)),
+    "exposed with the last wait": lambda one: time_text(exposed_ns(one, last_wait=True)),
+    "compute share with it": lambda one: percent_text(compute_share(one, last_wait=True)),
+    "drops": lambda one: scaled_text(one.network.drops),
+    "RTOs": lambda one: scaled_text(one.network.rto_events),
+}
 
 
 def shares(
@@ -207,12 +196,12 @@ def shares(
     rows : mapping
         The results by their names.
     """
-    cells = [[name, *_cells(result)] for name, result in rows.items()]
-    yield figure.table("Totals over two iterations", (heading, *HEADINGS), cells)
+    yield figure.listing("Totals over two iterations", heading, rows, SHOWN)
     computed = [compute_share(result) for result in rows.values()]
     series = {
         "compute": [100 * share for share in computed],
         "exposed communication": [100 * (1 - share) for share in computed],
     }
-    panel = Panel("share of the iteration [%]", series, kind="stacked")
-    yield figure.chart(f"Compute and exposed communication{title}", list(rows), [panel])
+    title = f"Compute and exposed communication{title}"
+    y_label = "share of the iteration [%]"
+    yield figure.lines(title, rows, y_label, series, kind="stacked", logarithmic=False)

@@ -22,7 +22,6 @@ from bridge.studies.framework import (
     Experiment,
     Figure,
     Finding,
-    Panel,
     Points,
     Results,
     Scale,
@@ -256,22 +255,23 @@ def _layers(systems: Results) -> Iterator[Finding]:
             f"{time_text(every[name][layer].compute_ns)} + {time_text(exposed(name, layer))}"
         ),
     )
-    raw = {name: [one.raw_comm_ns / 1e6 for one in of.values()] for name, of in every.items()}
+    raw = {name: [one.raw_comm_ns for one in of.values()] for name, of in every.items()}
     title = "Raw communication delay of the layers, two iterations"
-    yield FIG_11.chart(title, labels, [Panel("raw delay [ms]", raw, logarithmic=True)])
+    yield FIG_11.lines(title, labels, "raw delay [ms]", raw, kind="bars", per=1e6)
     panels = [
-        Panel(
-            "time [ms]",
+        (
+            name,
             {
-                "compute": [one.compute_ns / 1e6 for one in of.values()],
-                "exposed communication": [exposed(name, layer) / 1e6 for layer in of],
+                "compute": [one.compute_ns for one in of.values()],
+                "exposed communication": [exposed(name, layer) for layer in of],
             },
-            kind="stacked",
-            title=name,
         )
         for name, of in every.items()
     ]
-    yield FIG_12.chart("Compute and exposed communication, two iterations", labels, panels)
+    title = "Compute and exposed communication, two iterations"
+    yield FIG_12.lines(
+        title, labels, "time [ms]", *panels, kind="stacked", logarithmic=False, per=1e6
+    )
 
 
 NOTES = """\
@@ -285,9 +285,5 @@ What the numbers mean:
 """
 
 EXPERIMENT = Experiment(
-    "DLRM: effect of the physical topology (Section IV.B)",
-    FIGURES,
-    evaluate,
-    points,
-    NOTES,
+    "DLRM: effect of the physical topology (Section IV.B)", FIGURES, evaluate, points, NOTES
 )

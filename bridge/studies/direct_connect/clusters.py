@@ -33,6 +33,17 @@ class System(NamedTuple):
     """TCP's window."""
 
 
+def topology(spec: str, degree: int = DEGREE) -> dict[str, Any]:
+    """Return the scenario's ``topology`` with links between ranks, which share 100 Gb/s."""
+    return {
+        "family": "direct_connect",
+        "graph": spec,
+        "bandwidth": f"{NODE_GBPS / degree}Gbps",
+        "latency": f"{ALPHA_US}us",
+        "buffer": "unlimited",
+    }
+
+
 def point(
     name: str,
     system: System,
@@ -63,14 +74,7 @@ def point(
         "schema_version": 1,
         "name": "direct_connect",
         "fabric": "express",
-        "topology": {
-            "family": "direct_connect",
-            "graph": system.spec,
-            "bandwidth": f"{NODE_GBPS / degree}Gbps",
-            "latency": f"{ALPHA_US}us",
-            "buffer": "unlimited",
-            **(links or {}),
-        },
+        "topology": topology(system.spec, degree) | dict(links or {}),
         "workload": {
             "kind": "collective",
             "operation": operation,

@@ -9,6 +9,7 @@ from typing import Any
 
 from bridge.batch.points import Point
 from bridge.results.measurements import Collective
+from bridge.studies.direct_connect.clusters import topology
 from bridge.studies.direct_connect.testbed import OURS, SHIFTED, TREES, system
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from frontend import load_scenario
@@ -62,13 +63,7 @@ def _point(folder: Path, model: str, name: str) -> Point:
     what = system(name, NODES)
     overrides = {
         "fabric": "express",
-        "topology": {
-            "family": "direct_connect",
-            "graph": what.spec,
-            "bandwidth": "25Gbps",
-            "latency": "10us",
-            "buffer": "unlimited",
-        },
+        "topology": topology(what.spec),
         "workload.gpus": 1,
         "workload.batch_per_gpu": batch,
         "workload.bucket": "25MB",  # PyTorch's default

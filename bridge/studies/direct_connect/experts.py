@@ -10,7 +10,7 @@ from bridge.batch.points import Point
 from bridge.examples import examples_folder
 from bridge.present.quantities import percent_text
 from bridge.results.result import Result
-from bridge.studies.direct_connect.clusters import DEGREE, FABRIC
+from bridge.studies.direct_connect.clusters import DEGREE, FABRIC, topology
 from bridge.studies.direct_connect.data_parallel import busy_ns
 from bridge.studies.direct_connect.large import (
     fitted_shifted_ring,
@@ -25,7 +25,6 @@ from bridge.studies.framework import (
     Experiment,
     Figure,
     Finding,
-    Panel,
     Points,
     Results,
     Scale,
@@ -86,27 +85,13 @@ SHARES = {FITTED: 0.91, TORUS: 0.58, OURS: 0.30}
 
 def points(folder: Path, scale: Scale) -> Points:
     """Return iterations over single shortest paths, which show what their hashing costs."""
-    return {
-        (title, spec): Point(
-            f"experts {model.scenario} {name}",
-            load_scenario(
-                folder / f"{model.scenario}.yaml",
-                {
-                    "fabric": "analytical",
-                    "topology": {
-                        "family": "direct_connect",
-                        "graph": spec,
-                        "bandwidth": "25Gbps",
-                        "latency": "10us",
-                        "buffer": "unlimited",
-                    },
-                },
-            ),
-        )
-        for title, model in MODELS[scale].items()
-        if model.nodes <= SIMULATED_NODES
-        for name, spec in model.simulated.items()
-    }
+    made = {}
+    for title, model in MODELS[scale].items():
+        for name, spec in model.simulated.items() if model.nodes <= SIMULATED_NODES else ():
+            changes = {"fabric": "analytical", "topology": topology(spec)}
+            scenario = load_scenario(folder / f"{model.scenario}.yaml", changes)
+            made[title, spec] = Point(f"experts {model.scenario} {name}", scenario)
+    return made
 
 
 class _Times:
@@ -269,15 +254,16 @@ def _simulated(result: Result) -> list[str]:
 
 
 def _chart(made: Mapping[str, _Times]) -> Chart:
-    every = [(title, name, one) for title, t in made.items() for name, one in t.times.items()]
-    series: dict[str, list[float | None]] = {
-        "compute": [one.compute for _, _, one in every],
-        "all-reduces": [one.all_reduce for _, _, one in every],
-        "all-to-alls": [one.all_to_all for _, _, one in every],
+    every = {
+        f"{name}, {title}": one for title, of in made.items() for name, one in of.times.items()
     }
-    labels = [f"{name}, {title}" for title, name, _ in every]
-    panel = Panel("ms", series, kind="stacked")
-    return FIGURE.chart("An iteration of expert-parallel training", labels, [panel])
+    series = {
+        "compute": [one.compute for one in every.values()],
+        "all-reduces": [one.all_reduce for one in every.values()],
+        "all-to-alls": [one.all_to_all for one in every.values()],
+    }
+    title = "An iteration of expert-parallel training"
+    return FIGURE.lines(title, every, "ms", series, kind="stacked", logarithmic=False)
 
 
 NOTES = """\

@@ -197,10 +197,7 @@ the paper.
 """
 
 EXPERIMENT = Experiment(
-    "All-reduces and all-to-alls of large clusters (Section 8.3)",
-    (FIGURE,),
-    evaluate,
-    notes=NOTES,
+    "All-reduces and all-to-alls of large clusters (Section 8.3)", (FIGURE,), evaluate, notes=NOTES
 )
 
 

@@ -159,8 +159,5 @@ would contradict them. The text has lost the sizes to which the paper verified t
 """
 
 EXPERIMENT = Experiment(
-    "Optimal schedules (Section 6.2, Appendix F)",
-    (KAUTZ, REGULAR, FAMILIES),
-    evaluate,
-    notes=NOTES,
+    "Optimal schedules (Section 6.2, Appendix F)", (KAUTZ, REGULAR, FAMILIES), evaluate, notes=NOTES
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
@@ -217,18 +217,15 @@ def _found() -> Iterator[Statement]:
 
 def _pool_table(nodes: int) -> Table:
     front = [chosen(one) for one in frontier(families().candidates(nodes, DEGREE))]
-    rows = [
-        [
-            one.name,
-            str(one.candidate.steps),
-            str(one.candidate.bandwidth_time),
-            *(f"{time:.1f}" for time in _times_us(one)),
-            gap_text(one),
-        ]
-        for one in front
-    ]
-    headings = ["topology", "steps", "T_B", "all-reduce", "all-to-all", "all-to-all is"]
-    return TABLE_7.table(f"{nodes} nodes, d = 4, 1 MiB; times in µs", headings, rows)
+    columns: Mapping[str, Callable[[Choice], object]] = {
+        "steps": lambda one: one.candidate.steps,
+        "T_B": lambda one: one.candidate.bandwidth_time,
+        "all-reduce": lambda one: f"{_times_us(one)[0]:.1f}",
+        "all-to-all": lambda one: f"{_times_us(one)[1]:.1f}",
+        "all-to-all is": gap_text,
+    }
+    title = f"{nodes} nodes, d = 4, 1 MiB; times in µs"
+    return TABLE_7.listing(title, "topology", {one.name: one for one in front}, columns)
 
 
 NOTES = """\

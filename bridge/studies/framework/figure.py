@@ -19,6 +19,7 @@ from bridge.studies.framework.findings import (
     Chart,
     Direction,
     Panel,
+    PanelKind,
     Relation,
     Scale,
     Series,
@@ -29,6 +30,8 @@ from bridge.studies.framework.findings import (
 )
 
 T = TypeVar("T")
+#: A measured number; None if nothing could be measured.
+Number = float | None
 
 #: A number holds only if it is within this factor of the paper's.
 WITHIN = 1.5
@@ -65,10 +68,8 @@ class Figure:
     name: str
     """The publication's name, also for ``--figure``."""
 
-    def times(
-        self, text: str, paper: float, ours: float | None, **about: Unpack[About]
-    ) -> Statement:
-        """Compare a ratio of the paper with the measured one; None if nothing could be measured.
+    def times(self, text: str, paper: float, ours: Number, **about: Unpack[About]) -> Statement:
+        """Compare a ratio of the paper with the measured one.
 
         A ratio has an effect, the ratio minus 1. It holds if the effect has the paper's direction,
         the effect is within a factor of `EFFECT_WITHIN`, and the number itself is within a factor
@@ -77,24 +78,18 @@ class Figure:
         """
         return self._number(text, paper, ours, "times", about)
 
-    def share(
-        self, text: str, paper: float, ours: float | None, **about: Unpack[About]
-    ) -> Statement:
+    def share(self, text: str, paper: float, ours: Number, **about: Unpack[About]) -> Statement:
         """Compare a share, which is scored as a ratio is; its effect is what it lacks to 1."""
         return self._number(text, paper, ours, "share", about)
 
-    def count(
-        self, text: str, paper: float, ours: float | None, **about: Unpack[About]
-    ) -> Statement:
+    def count(self, text: str, paper: float, ours: Number, **about: Unpack[About]) -> Statement:
         """Compare a number without a direction, which holds within a factor of `WITHIN`.
 
         If the paper has 0, only 0 holds.
         """
         return self._number(text, paper, ours, "count", about)
 
-    def nanoseconds(
-        self, text: str, paper: float, ours: float | None, **about: Unpack[About]
-    ) -> Statement:
+    def ns(self, text: str, paper: float, ours: Number, **about: Unpack[About]) -> Statement:
         """Compare a time, which is scored as a count is."""
         return self._number(text, paper, ours, "ns", about)
 
@@ -166,7 +161,7 @@ class Figure:
         self,
         title: str,
         heading: str,
-        rows: Mapping[str, T],
+        rows: Mapping[Any, T],
         columns: Mapping[str, Callable[[T], object]],
     ) -> Table:
         """Return a table with a row for each of some things.
@@ -180,13 +175,15 @@ class Figure:
         columns : mapping
             What each further column has of a thing, by its heading.
         """
-        cells = [[name, *(str(of(one)) for of in columns.values())] for name, one in rows.items()]
+        cells = [
+            [str(name), *(str(of(one)) for of in columns.values())] for name, one in rows.items()
+        ]
         return self.table(title, (heading, *columns), cells)
 
     def chart(
         self, title: str, labels: Iterable[object], panels: Sequence[Panel], x_label: str = ""
     ) -> Chart:
-        """Return a chart of panels that share the x axis."""
+        """Return a chart of panels that share the x axis; labels need not be text."""
         return Chart(self.name, title, [str(label) for label in labels], panels, x_label)
 
     def lines(
@@ -196,21 +193,29 @@ class Figure:
         y_label: str,
         *series: Series | tuple[str, Series],
         x_label: str = "",
+        kind: PanelKind = "lines",
         logarithmic: bool = True,
+        per: float = 1,
     ) -> Chart:
-        """Return a chart of lines.
+        """Return a chart of lines, or of bars.
 
         Parameters
         ----------
         title, labels, x_label
-            As in `Chart`; labels need not be text.
-        y_label, logarithmic
+            As in `chart`.
+        y_label, kind, logarithmic
             As in `Panel`, for all panels.
         *series : mapping, or (str, mapping)
             The series of each panel, or its title and its series.
+        per : float
+            What values are divided by, such as 10⁶ for milliseconds of a series in nanoseconds.
         """
-        titled = (one if isinstance(one, tuple) else ("", one) for one in series)
-        panels = [Panel(y_label, of, "lines", logarithmic, name) for name, of in titled]
+        panels = []
+        for one in series:
+            name, of = one if isinstance(one, tuple) else ("", one)
+            if per != 1:
+                of = {key: [value and value / per for value in row] for key, row in of.items()}
+            panels.append(Panel(y_label, of, kind, logarithmic, name))
         return self.chart(title, labels, panels, x_label)
 
     def _number(

@@ -14,6 +14,9 @@ Unit = Literal["times", "share", "count", "ns"]
 #: Values for each label of a chart, by the names of the lines or bars.
 Series = Mapping[str, Sequence[float | None]]
 
+#: Bars side by side, bars on top of each other, or lines.
+PanelKind = Literal["bars", "stacked", "lines"]
+
 #: Whether a measurement deviates from "no effect" as the paper's number does; "" for a claim
 #: without a direction.
 Direction = Literal["right", "wrong", "none", ""]
@@ -113,7 +116,7 @@ class Panel:
     """Label of the y axis, with the unit."""
     series: Series
     """Series by name, with a value for each of the chart's labels; None is a gap."""
-    kind: Literal["bars", "stacked", "lines"] = "bars"
+    kind: PanelKind = "bars"
     """Bars side by side, bars on top of each other, or lines."""
     logarithmic: bool = False
     """Whether the y axis is logarithmic."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -170,15 +171,7 @@ def document(study: Study, scale: Scale, chapters: Sequence[Chapter]) -> dict[st
                 "title": chapter.experiment.title,
                 "figures": [figure.name for figure in chapter.experiment.figures],
                 "statements": [statement_data(one) for one in _findings(chapter).statements],
-                "tables": [
-                    {
-                        "figure": one.figure,
-                        "title": one.title,
-                        "headings": list(one.headings),
-                        "rows": [list(row) for row in one.rows],
-                    }
-                    for one in _findings(chapter).tables
-                ],
+                "tables": [asdict(one) for one in _findings(chapter).tables],
                 "charts": [_chart(one) for one in _findings(chapter).charts],
                 "points": list(_points(chapter)),
             }

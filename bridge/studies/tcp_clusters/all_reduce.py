@@ -154,7 +154,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     }
     times = []
     for at, (size, measured_ms) in enumerate(TIMES_MS.items()):
-        yield FIGURE.nanoseconds(
+        yield FIGURE.ns(
             f"Time of {size} MiB on 2 nodes with 32 Gb/s.",
             measured_ms * 1e6,
             took[DEFAULT][at] * 1e6,

@@ -58,10 +58,8 @@ def best_latency_us(results: Results) -> float:
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the three measurements between two machines."""
     small, medium = (results[size, LINK_LATENCY_US].time_ns for size in (SMALL, MEDIUM))
-    yield FIGURE.nanoseconds(
-        "One-way time of 1 byte.", SMALL_MESSAGE_US * 1e3, small, basis="fitted"
-    )
-    yield FIGURE.nanoseconds("One-way time of 64 KiB.", MEDIUM_US * 1e3, medium, basis="fitted")
+    yield FIGURE.ns("One-way time of 1 byte.", SMALL_MESSAGE_US * 1e3, small, basis="fitted")
+    yield FIGURE.ns("One-way time of 64 KiB.", MEDIUM_US * 1e3, medium, basis="fitted")
     rate = LARGE * MESSAGES[scale] / results[LARGE].time_ns  # bytes/ns = GB/s
     yield FIGURE.count(
         "Rate of messages of 4 MiB, MB/s.", COPY_BYTES_PER_S / 1e6, rate * 1e3, basis="fitted"

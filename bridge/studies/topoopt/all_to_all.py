@@ -14,7 +14,6 @@ from bridge.studies.framework import (
     Chart,
     Experiment,
     Finding,
-    Panel,
     Points,
     Results,
     Scale,
@@ -94,11 +93,18 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
             basis="fitted",
         )
     yield from _times(results, batches)
-    rows = [[f"d = {d}", *(f"{tax:.2f}" for tax in of.values())] for d, of in taxes.items()]
+    series = {f"d = {degree}": list(of.values()) for degree, of in taxes.items()}
+    rows = [[name, *(f"{tax:.2f}" for tax in row)] for name, row in series.items()]
     yield FIG_13.table("Bandwidth tax", ["", *(f"batch {batch}" for batch in batches)], rows)
-    panel = Panel("bandwidth tax", {f"d = {d}": list(of.values()) for d, of in taxes.items()})
-    labels = [str(batch) for batch in batches]
-    yield FIG_13.chart("Bandwidth tax", labels, [panel], "samples of a GPU")
+    yield FIG_13.lines(
+        "Bandwidth tax",
+        batches,
+        "bandwidth tax",
+        series,
+        x_label="samples of a GPU",
+        kind="bars",
+        logarithmic=False,
+    )
     yield _spread_chart(spreads)
 
 
@@ -197,10 +203,9 @@ def _times(results: Results, batches: Sequence[int]) -> Iterator[Finding]:
         rows.append(["all-to-all over all-reduce", *map(percent_text, moved)])
         headings = ["iteration", *(f"batch {batch}" for batch in batches)]
         yield FIG_12.table(f"DLRM with a table on every server, d = {degree}", headings, rows)
-        series = {name: [time / 1e6 for time in row] for name, row in times.items()}
-        panels.append((f"d = {degree}", series))
+        panels.append((f"d = {degree}", times))
     title, x_label = "DLRM's iteration times by batch", "samples of a GPU"
-    yield FIG_12.lines(title, batches, "iteration [ms]", *panels, x_label=x_label)
+    yield FIG_12.lines(title, batches, "iteration [ms]", *panels, x_label=x_label, per=1e6)
 
 
 NOTES = """\

@@ -133,10 +133,9 @@ def evaluate(figure: Figure, results: Results, scale: Scale) -> Iterator[Finding
         rows = [[name, *map(time_text, row)] for name, row in own.items()]
         headings = [MODELS[model], *(f"{rate} Gbps" for rate in rates)]
         yield figure.table(f"{MODELS[model]}, iteration time by B", headings, rows)
-        series = {name: [time / 1e6 for time in row] for name, row in own.items()}
-        panels.append((MODELS[model], series))
+        panels.append((MODELS[model], own))
     title = f"Iteration times on dedicated servers, d = {DEGREES[figure]}"
-    yield figure.lines(title, rates, "iteration [ms]", *panels, x_label="B [Gbps]")
+    yield figure.lines(title, rates, "iteration [ms]", *panels, x_label="B [Gbps]", per=1e6)
     seed = _seeds(figure, scale)[0]
     firsts = [
         [

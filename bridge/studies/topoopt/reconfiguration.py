@@ -120,11 +120,10 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     yield FIGURE.table(title, ["model", "", *latencies], rows)
     panels = []
     for model in VARIED:
-        series = {way: [time / 1e6 for time in times[model, way]] for way in WAYS}
-        series[TOPOOPT] = [fixed[model] / 1e6] * len(latencies)
-        panels.append((MODELS[model], series))
-    x_label = "reconfiguration latency"
-    yield FIGURE.lines("Reconfiguration", latencies, "iteration [ms]", *panels, x_label=x_label)
+        series = {way: times[model, way] for way in WAYS}
+        panels.append((MODELS[model], {**series, TOPOOPT: [fixed[model]] * len(latencies)}))
+    title, x_label = "Reconfiguration", "reconfiguration latency"
+    yield FIGURE.lines(title, latencies, "iteration [ms]", *panels, x_label=x_label, per=1e6)
 
 
 NOTES = """\

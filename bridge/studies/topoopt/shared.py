@@ -14,7 +14,6 @@ from bridge.studies.framework import (
     Experiment,
     Figure,
     Finding,
-    Panel,
     Points,
     Results,
     Scale,
@@ -134,18 +133,19 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     headings = ["d · B'", "over TopoOpt", *jobs, "mean"]
     yield FIGURE.table("The Fat-tree with other bandwidths", headings, rows)
     panels = [
-        Panel(
-            "iteration [ms]",
-            {
-                name: [time / 1e6 for time in times[cluster, "", measure, 1]]
-                for cluster, name in CLUSTERS.items()
-            },
-            title=text,
-        )
+        (text, {name: times[cluster, "", measure, 1] for cluster, name in CLUSTERS.items()})
         for measure, text in MEASURES.items()
     ]
-    labels = [f"{100 * load / loads[-1]:.0f} %" for load in loads]
-    yield FIGURE.chart("Jobs that share a cluster", labels, panels, "servers in use")
+    yield FIGURE.lines(
+        "Jobs that share a cluster",
+        [f"{100 * load / loads[-1]:.0f} %" for load in loads],
+        "iteration [ms]",
+        *panels,
+        x_label="servers in use",
+        kind="bars",
+        logarithmic=False,
+        per=1e6,
+    )
 
 
 def _times(results: Results, loads: Sequence[int]) -> Times:

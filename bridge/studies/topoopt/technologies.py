@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from bridge.present.quantities import time_text
@@ -64,26 +64,15 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         "the paper gives no design or number; the table counts the servers for which ports "
         "suffice, and a simulation has servers with optical links of their own",
     )
-    rows = [
-        [
-            name,
-            str(one.ports),
-            time_text(one.latency_ns),
-            "" if one.port_cost is None else f"${one.port_cost:g}",
-            str(one.ports),
-            str(one.ports // UPLINKS * RACK),
-        ]
-        for name, one in TECHNOLOGIES.items()
-    ]
-    headings = (
-        "technology",
-        "ports",
-        "time to change",
-        "a port",
-        "servers, directly",
-        f"servers in racks of {RACK}",
-    )
-    yield FIGURE.table("Optical switches, and the size of a cluster", headings, rows)
+    columns: Mapping[str, Callable[[Technology], object]] = {
+        "ports": lambda one: one.ports,
+        "time to change": lambda one: time_text(one.latency_ns),
+        "a port": lambda one: "" if one.port_cost is None else f"${one.port_cost:g}",
+        "servers, directly": lambda one: one.ports,
+        f"servers in racks of {RACK}": lambda one: one.ports // UPLINKS * RACK,
+    }
+    title = "Optical switches, and the size of a cluster"
+    yield FIGURE.listing(title, "technology", TECHNOLOGIES, columns)
 
 
 NOTES = f"""\

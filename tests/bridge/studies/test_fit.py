@@ -18,8 +18,8 @@ from bridge.studies.astra_ns3_dlrm import STUDY
 from bridge.studies.astra_ns3_dlrm.fit import UNIT
 from bridge.studies.framework.figure import Figure
 from bridge.studies.framework.findings import Scale, Statement
-from bridge.studies.framework.fit import AS_USED, Search, overrides, set_name, used
 from bridge.studies.framework.model import Choice, Fit, Overrides, Points, Results, Study
+from bridge.studies.framework.parameters import AS_USED, Search, overrides, set_name, used
 from frontend import load_scenario
 
 from .conftest import SCENARIO

@@ -14,9 +14,8 @@ from click.testing import CliRunner, Result
 from bridge.cli.main import main
 from bridge.cli.study import study_command, study_group
 from bridge.studies.astra_ns3_dlrm import STUDY
-from bridge.studies.framework.fit import AS_USED, used
 from bridge.studies.framework.model import Choice, Fit, Study
-from bridge.studies.framework.other_set import TwoSets
+from bridge.studies.framework.parameters import AS_USED, TwoSets, used
 from frontend import load_scenario
 
 from .conftest import SCENARIO, experiment
