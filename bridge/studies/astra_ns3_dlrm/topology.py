@@ -18,21 +18,9 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     shares,
     system_point,
 )
-from bridge.studies.framework import (
-    Experiment,
-    Figure,
-    Finding,
-    Points,
-    Results,
-    Scale,
-    Statement,
-    Table,
-    each,
-    figures,
-    ratios,
-)
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale, each
 
-FIG_11, FIG_12, FIG_13 = FIGURES = figures("11", "12", "13")
+FIG_11, FIG_12, FIG_13 = FIGURES = Figure("11"), Figure("12"), Figure("13")
 
 #: The paper's shares of compute: 100 % less the exposed communication of Observation 7.
 PAPER_SHARES = {"hier": 1 - 0.732, "hierOpt": 1 - 0.221, "flat100": 1 - 0.731, "flat800": 1 - 0.2}
@@ -66,7 +54,7 @@ def evaluate(systems: Results, scale: Scale) -> Iterator[Finding]:
     yield from shares(FIG_13, "system", "", systems)
 
 
-def _raw(systems: Results) -> Iterator[Statement]:
+def _raw(systems: Results) -> Iterator[Finding]:
     raw = {name: _raw_delays(result) for name, result in systems.items()}
     names = [layer for layer in raw["hier"] if layer != EMBEDDING]
     top = _top_layers(raw["hier"])
@@ -119,7 +107,7 @@ def _raw(systems: Results) -> Iterator[Statement]:
     )
     yield FIG_11.order(
         "The backward all-to-all takes longer than the forward one.",
-        *ratios(backward.values(), forward.values()),
+        *(backward[name] / forward[name] for name in systems),
         evidence=each(
             {
                 name: f"{time_text(backward[name])} against {time_text(forward[name])}"
@@ -151,7 +139,7 @@ def _raw(systems: Results) -> Iterator[Statement]:
     )
 
 
-def _exposed(systems: Results) -> Iterator[Statement]:
+def _exposed(systems: Results) -> Iterator[Finding]:
     embedding = {name: exposed_ns(result, EMBEDDING) for name, result in systems.items()}
     others = [name for name in systems if name != "flat800"]
     yield FIG_12.fact(
@@ -188,7 +176,7 @@ def _exposed(systems: Results) -> Iterator[Statement]:
     )
 
 
-def _totals(systems: Results) -> Iterator[Statement]:
+def _totals(systems: Results) -> Iterator[Finding]:
     for name, result in systems.items():
         share = compute_share(result)
         yield FIG_13.share(f"Share of compute, {name}.", PAPER_SHARES[name], share)
@@ -239,7 +227,7 @@ def _layers(systems: Results) -> Iterator[Finding]:
     def exposed(name: str, layer: str) -> float:
         return exposed_ns(systems[name], layer)
 
-    def table(figure: Figure, title: str, cell: Callable[[str, str], str]) -> Table:
+    def table(figure: Figure, title: str, cell: Callable[[str, str], str]) -> Finding:
         rows = [[layer, *(cell(name, layer) for name in systems)] for layer in labels]
         return figure.table(f"{title} over two iterations", ("layer", *systems), rows)
 

@@ -20,19 +20,9 @@ from bridge.studies.astra_ns3_dlrm.systems import (
     shares,
     system_point,
 )
-from bridge.studies.framework import (
-    Experiment,
-    Figure,
-    Finding,
-    Points,
-    Results,
-    Scale,
-    Statement,
-    each,
-    figures,
-)
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale, each
 
-FIG_14, FIG_15, FIG_16 = figures("14", "15", "16")
+FIG_14, FIG_15, FIG_16 = Figure("14"), Figure("15"), Figure("16")
 
 #: What a setting changes in each system, by its name.
 Settings = Mapping[str, Mapping[str, Any]]
@@ -49,7 +39,7 @@ class Variation:
     by: str
     """What is varied, for the title of the chart."""
     settings: Mapping[Scale, Settings]
-    claims: Callable[[Results], Iterator[Statement]]
+    claims: Callable[[Results], Iterator[Finding]]
     notes: str
     systems: Sequence[str] = tuple(SYSTEMS)
 
@@ -81,7 +71,7 @@ def _values(change: str, small: Sequence[str], full: Sequence[str]) -> Mapping[S
 COPIES = {"flat800": (0.015, 50.0), "hierOpt": (0.175, 4.53)}
 
 
-def _copies(rows: Results) -> Iterator[Statement]:
+def _copies(rows: Results) -> Iterator[Finding]:
     """Compare how much slower the systems become."""
     worse = {
         system: paper_time_ns(rows[f"{system} 100us"]) / paper_time_ns(rows[f"{system} 10ns"])
@@ -99,7 +89,7 @@ def _copies(rows: Results) -> Iterator[Statement]:
         yield FIG_14.times(text, factor, worse[system], basis="quotient")
 
 
-def _buffers(rows: Results) -> Iterator[Statement]:
+def _buffers(rows: Results) -> Iterator[Finding]:
     """Compare the gains from a larger buffer."""
     gains = {
         name: paper_time_ns(result) / paper_time_ns(rows[f"{name.split()[0]} 1GB"])
@@ -127,7 +117,7 @@ def _buffers(rows: Results) -> Iterator[Statement]:
 CHUNKS = {"flat800": (8.89, 1.215), "hierOpt": (1.54, 1.074)}
 
 
-def _chunks(rows: Results) -> Iterator[Statement]:
+def _chunks(rows: Results) -> Iterator[Finding]:
     """Compare the effects of chunking and concurrency."""
     for system, (exposed, total) in CHUNKS.items():
         own = [result for name, result in rows.items() if name.startswith(system)]

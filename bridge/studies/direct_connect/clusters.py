@@ -33,13 +33,13 @@ class System(NamedTuple):
     """TCP's window."""
 
 
-def topology(spec: str, degree: int = DEGREE) -> dict[str, Any]:
-    """Return the scenario's ``topology`` with links between ranks, which share 100 Gb/s."""
+def topology(spec: str, bandwidth: str = "25Gbps", latency: str = "10us") -> dict[str, Any]:
+    """Return the scenario's ``topology`` with links between ranks."""
     return {
         "family": "direct_connect",
         "graph": spec,
-        "bandwidth": f"{NODE_GBPS / degree}Gbps",
-        "latency": f"{ALPHA_US}us",
+        "bandwidth": bandwidth,
+        "latency": latency,
         "buffer": "unlimited",
     }
 
@@ -70,11 +70,12 @@ def point(
     links : mapping, optional
         Keys of ``topology`` that differ.
     """
+    own_links = topology(system.spec, f"{NODE_GBPS / degree}Gbps", f"{ALPHA_US}us")
     scenario = {
         "schema_version": 1,
         "name": "direct_connect",
         "fabric": "express",
-        "topology": topology(system.spec, degree) | dict(links or {}),
+        "topology": own_links | dict(links or {}),
         "workload": {
             "kind": "collective",
             "operation": operation,

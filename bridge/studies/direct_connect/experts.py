@@ -20,17 +20,7 @@ from bridge.studies.direct_connect.large import (
     tree_all_to_all_us,
 )
 from bridge.studies.direct_connect.pareto import choice, families
-from bridge.studies.framework import (
-    Chart,
-    Experiment,
-    Figure,
-    Finding,
-    Points,
-    Results,
-    Scale,
-    Statement,
-    each,
-)
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale, each
 from frontend import load_scenario
 from frontend.resolve import resolve
 from frontend.workloads.plan import NodeType, Plan
@@ -169,7 +159,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     yield _chart(made)
 
 
-def _statements(title: str, times: _Times) -> Iterator[Statement]:
+def _statements(title: str, times: _Times) -> Iterator[Finding]:
     yield FIGURE.at_most(
         f"{title}: our iteration is within 5 % of the theoretical bound.",
         0.05,
@@ -213,7 +203,7 @@ def _each(ratio: Callable[[str], float]) -> str:
     return each({name: ratio(name) for name in (SHIFTED, TORUS, FITTED)})
 
 
-def _over_models(made: Mapping[str, _Times]) -> Iterator[Statement]:
+def _over_models(made: Mapping[str, _Times]) -> Iterator[Finding]:
     """Return the claims about all models together."""
     yield FIGURE.same(
         "The unoverlapped all-reduces of ShiftedRing and the torus take as long as ours.",
@@ -253,7 +243,7 @@ def _simulated(result: Result) -> list[str]:
     return _cells(Breakdown(iteration.time_ns / 1e6, iteration.compute_ns / 1e6, exchanged / 1e6))
 
 
-def _chart(made: Mapping[str, _Times]) -> Chart:
+def _chart(made: Mapping[str, _Times]) -> Finding:
     every = {
         f"{name}, {title}": one for title, of in made.items() for name, one in of.times.items()
     }

@@ -15,13 +15,10 @@ from bridge.studies.framework import (
     Points,
     Results,
     Scale,
-    Statement,
-    Table,
-    figures,
 )
 from topology_gen.finder.candidate import measured
 
-FIG_6, FIG_12, TABLE_5 = figures("6", "12", "Table 5")
+FIG_6, FIG_12, TABLE_5 = Figure("6"), Figure("12"), Figure("Table 5")
 
 #: Table 5: the topologies by their number of nodes.
 TOPOLOGIES = {
@@ -102,7 +99,7 @@ class _Times:
             for n in self.nodes
         ]
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[Finding]:
         """Return the claims of Section 8.3 for this operation."""
         small, middle, large = self.sizes
         title = " and ".join(map(_word, self.operations))
@@ -144,7 +141,7 @@ class _Times:
             "a pipeline that is always full takes N/(N-1) times as long as the optimum"
         )
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[Finding]:
         """Return a table of times for each size."""
         for operation in self.operations:
             article = "a" if operation == "reduce_scatter" else "an"

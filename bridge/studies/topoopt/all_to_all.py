@@ -10,16 +10,7 @@ import numpy as np
 from bridge.batch.training_job import Job
 from bridge.present.quantities import percent_text, time_text
 from bridge.results.result import Result
-from bridge.studies.framework import (
-    Chart,
-    Experiment,
-    Finding,
-    Points,
-    Results,
-    Scale,
-    Statement,
-    figures,
-)
+from bridge.studies.framework import Experiment, Finding, Points, Results, Scale, figures
 from bridge.studies.topoopt.systems import (
     ARCHITECTURES,
     SERVERS,
@@ -113,7 +104,7 @@ def bandwidth_tax(result: Result) -> float:
     return sum(one.wire_bytes for one in result.network.dimensions) / result.network.wire_bytes
 
 
-def _iterations(results: Results) -> Iterator[Statement]:
+def _iterations(results: Results) -> Iterator[Finding]:
     usual, largest = 128, 2048
     times = {key: iteration_ns(result) for key, result in results.items()}
     yield FIG_12.share(
@@ -167,7 +158,7 @@ def _link_bytes(result: Result) -> list[float]:
     return sorted(load(resolve(scenario).network, moved).link_bytes.tolist())
 
 
-def _spread_chart(spreads: Mapping[int, Sequence[float]]) -> Chart:
+def _spread_chart(spreads: Mapping[int, Sequence[float]]) -> Finding:
     parts = range(0, 101, 10)
     series = {
         f"d = {degree}": np.percentile(np.array(values) / 1e6, parts).tolist()
