@@ -55,7 +55,6 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
         m_config.segments = m_receiverConfig.segments = &m_segments;
         m_config.observer = m_receiverConfig.observer = this;
         m_config.sockets = this;
-        m_config.submitLine = &m_submitLine;
     }
 
     /// @param bytes number of bytes to send, until all of them are delivered
@@ -167,7 +166,6 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
     const std::set<uint32_t> m_late;
     uint32_t m_sent{0}; //!< data packets
     SegmentPool m_segments;
-    SubmitLine m_submitLine{CausalSimulator::Get()};
     ExpressReceiver::Config m_receiverConfig;
     const Ptr<ExpressTcpSocket> m_prototype;
     Ptr<ExpressTcpSocket> m_idle; //!< the socket that was returned, or null

@@ -14,6 +14,7 @@
 #include "ns3/tcp-option-ts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cosim
 {
@@ -81,20 +82,25 @@ TcpSender::Submit(uint64_t bytes)
     {
         m_socket->Append(bytes);
     }
-    if (m_submitted == 0)
-    {
-        m_submitted = m_config.submitLine->Add(*this);
+    if (!m_isSubmitPending)
+    { // like TcpSocketBase, which sends one tick later
+        m_isSubmitPending = true;
+        m_config.clock.Schedule(m_config.clock.GetNowPs() + 1,
+                                *this,
+                                m_config.clock.MakeOrigin(),
+                                this);
     }
 }
 
 void
-TcpSender::OnSubmitted(int64_t number)
+TcpSender::Happen()
 {
-    if (number != m_submitted)
+    if (m_interrupted > 0)
     { // the sender was paused in the meantime
+        --m_interrupted;
         return;
     }
-    m_submitted = 0;
+    m_isSubmitPending = false;
     if (m_isPredicted)
     {
         Send();
@@ -162,7 +168,7 @@ TcpSender::SendSegment(uint32_t bytes)
 bool
 TcpSender::IsAtRest() const
 {
-    return m_isPredicted && m_state.unsent == 0 && m_submitted == 0;
+    return m_isPredicted && m_state.unsent == 0 && !m_isSubmitPending;
 }
 
 int64_t
@@ -236,8 +242,8 @@ TcpSender::GetSocket()
 void
 TcpSender::Pause()
 {
-    m_isSubmitInterrupted = m_submitted != 0;
-    m_submitted = 0;
+    m_isSubmitInterrupted = std::exchange(m_isSubmitPending, false);
+    m_interrupted += m_isSubmitInterrupted ? 1 : 0;
     m_timeoutLeft =
         m_retransmissionTimer.IsArmed() ? m_retransmissionTimer.GetDelayLeft() : TimeStep(-1);
     m_retransmissionTimer.Cancel();

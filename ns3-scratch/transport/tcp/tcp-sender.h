@@ -5,13 +5,13 @@
 #ifndef COSIM_TCP_SENDER_H
 #define COSIM_TCP_SENDER_H
 
+#include "clock/causal-simulator.h"
 #include "clock/lazy-timer.h"
 #include "support/state-digest.h"
 #include "transport/endpoint.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
-#include "transport/tcp/submit-line.h"
 
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -39,7 +39,7 @@ struct TcpSettings;
  *
  * Packets, timers and the order of events are the same as without prediction, to the picosecond.
  */
-class TcpSender final : public PausableSender
+class TcpSender final : public PausableSender, private CausalEvent
 {
   public:
     /// Makes what a flow needs of ns-3.
@@ -91,8 +91,7 @@ class TcpSender final : public PausableSender
         PacketCarrier* carrier{nullptr};
         SegmentPool* segments{nullptr};
         FlowObserver* observer{nullptr};
-        SocketMaker* sockets{nullptr};   //!< makes congestion controls, and sockets where needed
-        SubmitLine* submitLine{nullptr}; //!< calls a sender one tick after Submit
+        SocketMaker* sockets{nullptr}; //!< makes congestion controls, and sockets where needed
     };
 
     /**
@@ -102,13 +101,6 @@ class TcpSender final : public PausableSender
      * @param opened when the handshake began
      */
     TcpSender(const Config& config, FlowId flow, const SenderState& state, ns3::Time opened);
-
-    /**
-     * Send the data that was submitted.
-     *
-     * @param number the number that SubmitLine::Add returned; ignored if it is not the latest
-     */
-    void OnSubmitted(int64_t number);
 
     /// @return true if nothing waits for its transmission, but maybe for its acknowledgment
     bool IsAtRest() const;
@@ -143,6 +135,9 @@ class TcpSender final : public PausableSender
     void Resume() override;
 
   private:
+    // CausalEvent: what was submitted a tick ago is sent
+    void Happen() override;
+
     void Send();
     void SendSegment(uint32_t bytes);
     std::size_t CountAcknowledged(const Segment& ack) const;
@@ -160,10 +155,11 @@ class TcpSender final : public PausableSender
     bool m_hasNeededSocket{false};
     /// while paused: true if data was submitted and has not been sent yet
     bool m_isSubmitInterrupted{false};
-    SenderState m_state; //!< valid while m_isPredicted is true
+    bool m_isSubmitPending{false}; //!< true if data was submitted less than a tick ago
+    uint32_t m_interrupted{0};     //!< scheduled calls of Happen that a pause has interrupted
+    SenderState m_state;           //!< valid while m_isPredicted is true
     Congestion m_congestion;
     OwnedTimer<TcpSender, &TcpSender::OnTimeout> m_retransmissionTimer;
-    int64_t m_submitted{0}; //!< number of the pending call of OnSubmitted; 0: none is pending
     /// while paused: remaining time of the retransmission timer; -1: not armed
     ns3::Time m_timeoutLeft{-1};
     ns3::Ptr<ExpressTcpSocket> m_socket; //!< null while it is not needed

@@ -47,11 +47,7 @@ TcpTransport::TcpTransport(const TcpSettings& settings, CausalSimulator& clock)
       m_receiverConfig(settings, clock),
       m_congestionControl(MakeFactory(settings)),
       m_prototype(MakePrototype(settings)),
-      m_senderConfig(settings,
-                     *m_prototype,
-                     *m_congestionControl.Create<TcpCongestionOps>(),
-                     clock),
-      m_submitLine(clock)
+      m_senderConfig(settings, *m_prototype, *m_congestionControl.Create<TcpCongestionOps>(), clock)
 {
 }
 
@@ -68,7 +64,6 @@ TcpTransport::Attach(PacketCarrier& carrier, FlowObserver& observer)
     m_senderConfig.segments = m_receiverConfig.segments = &m_segments;
     m_senderConfig.observer = m_receiverConfig.observer = &observer;
     m_senderConfig.sockets = this;
-    m_senderConfig.submitLine = &m_submitLine;
 }
 
 FlowEnds

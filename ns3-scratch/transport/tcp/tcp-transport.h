@@ -8,7 +8,6 @@
 #include "transport/endpoint.h"
 #include "transport/tcp/express-receiver.h"
 #include "transport/tcp/express-tcp-socket.h"
-#include "transport/tcp/submit-line.h"
 #include "transport/tcp/tcp-sender.h"
 
 #include "ns3/object-factory.h"
@@ -71,7 +70,6 @@ class TcpTransport : public Transport, private RepeatableTransport, private TcpS
     ns3::Ptr<ExpressTcpSocket> m_prototype;
     std::vector<ns3::Ptr<ExpressTcpSocket>> m_idleSockets;
     TcpSender::Config m_senderConfig;
-    SubmitLine m_submitLine;
     std::deque<TcpSender> m_senders;
     std::deque<ExpressReceiver> m_receivers;
 };
