@@ -1,4 +1,4 @@
-"""Draws the charts of a report as pictures for print, with matplotlib."""
+"""Draws charts as pictures for print, with matplotlib."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from bridge.present.charts import Chart
+from bridge.present.chart import Chart
 from bridge.present.figure import LETTER, bare, legend_below, new_figure, save
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     chart : Chart
-        A chart of `bridge.present.charts`: bars, curves or marks.
+        Bars, curves or marks.
     path : path
         The picture to write; the file extension selects the format (svg, png, pdf).
 

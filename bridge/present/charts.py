@@ -1,7 +1,4 @@
-"""The charts of results, as figures of Plotly in plain dictionaries.
-
-The report shows them in a browser, and `chart_picture` draws them for print.
-"""
+"""The charts of results: times of layers and iterations, distributions, bandwidths, time series."""
 
 from __future__ import annotations
 
@@ -9,15 +6,34 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.present.chart import Chart, Part, axis, color, curve, marks, stacked_bars
 from bridge.present.figure import COLORS
-from bridge.present.quantities import time_unit
+from bridge.present.links import node_names
+from bridge.present.metrics import path_times
+from bridge.present.quantities import scaled_unit, time_unit
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
 
 #: With more layers than this, those whose names differ only in numbers are one row.
 MANY_LAYERS = 24
+
+#: Layers and steps that a chart shows at most; the rest is one bar.
+MOST_BARS = 24
+
+#: Points of the distribution of slowdowns at most.
+_POINTS = 200
+
+#: Curves of time series in a chart: those with the highest peaks.
+_CURVES = 8
+
+#: Samples of a time series at most. Of those that share a point, the greatest counts.
+_SAMPLES = 1000
+
+_NS_PER_US = 1e3
 
 
 @dataclass(frozen=True)
@@ -30,6 +46,15 @@ class LayerGroup:
     """As in `bridge.results.measurements.Layer`; so are the others."""
     raw_comm_ns: float
     exposed_comm_ns: float
+
+
+def _sum(name: str, layers: Sequence[Layer | LayerGroup]) -> LayerGroup:
+    return LayerGroup(
+        name,
+        sum(layer.compute_ns for layer in layers),
+        sum(layer.raw_comm_ns for layer in layers),
+        sum(layer.exposed_comm_ns for layer in layers),
+    )
 
 
 def layer_groups(layers: Sequence[Layer]) -> list[LayerGroup]:
@@ -52,103 +77,16 @@ def layer_groups(layers: Sequence[Layer]) -> list[LayerGroup]:
         name = re.sub(r"\d+", "*", layer.name) if len(busy) > MANY_LAYERS else layer.name
         groups.setdefault(name, []).append(layer)
     return [
-        LayerGroup(
-            group[0].name if len(group) == 1 else f"{name} ({len(group)})",
-            sum(layer.compute_ns for layer in group),
-            sum(layer.raw_comm_ns for layer in group),
-            sum(layer.exposed_comm_ns for layer in group),
-        )
+        _sum(group[0].name if len(group) == 1 else f"{name} ({len(group)})", group)
         for name, group in groups.items()
     ]
-
-
-class StackedBars:
-    """The bars of a chart and their layout, in Plotly's terms and one unit of time.
-
-    Parameters
-    ----------
-    longest_ns : float
-        The longest time that a bar shows, which gives the unit [ns].
-    """
-
-    def __init__(self, longest_ns: float) -> None:
-        self._unit, self._scale = time_unit(longest_ns)
-        self.traces: list[dict[str, Any]] = []
-        """Plotly's data."""
-
-    def add(self, part: str, times_ns: Mapping[str, float], color: str, **options: Any) -> None:
-        """Add the times of a part [ns] to the bars of these names.
-
-        Parameters
-        ----------
-        part : str
-            The name of the part in the legend.
-        times_ns : mapping
-            The time of the part in each bar [ns], by the name of the bar.
-        color : str
-            The colour of the part.
-        **options
-            Further keys of Plotly's trace, such as ``offsetgroup``; ``pattern`` is the shape that
-            fills the bars.
-        """
-        pattern = options.pop("pattern", "")
-        self.traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": part,
-                "y": list(times_ns),
-                "x": [time / self._scale for time in times_ns.values()],
-                "marker": {"color": color, "pattern": {"shape": pattern}},
-                "hovertemplate": (
-                    f"%{{fullData.name}}: %{{x:.4~g}} {self._unit}<extra>%{{y}}</extra>"
-                ),
-                **options,
-            }
-        )
-
-    def layout(self, axis: str, height: int) -> dict[str, Any]:
-        """Return Plotly's layout: the title of the axis of time, and the height of all bars."""
-        return {
-            "barmode": "stack",
-            "height": 130 + height,
-            "xaxis": {"title": {"text": f"{axis} [{self._unit}]"}},
-            "yaxis": {"autorange": "reversed", "automargin": True},
-        }
-
-
-_NS_PER_US = 1e3
-
-#: Layers and steps that a chart shows at most; the rest is one bar.
-MOST_BARS = 24
-
-#: Points of a curve at most.
-_POINTS = 200
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart and what it says in words."""
-
-    name: str
-    """Identifies it in the page."""
-    caption: str
-    """What it shows."""
-    traces: list[dict[str, Any]]
-    """Plotly's data."""
-    layout: dict[str, Any]
-    """Plotly's layout, without colours."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the script of the page needs."""
-        return {"name": self.name, "data": self.traces, "layout": self.layout}
 
 
 #: What the bars of a layer show: the time, and the colour.
 _PARTS: dict[str, tuple[Callable[[LayerGroup], float], str]] = {
     "compute": (lambda layer: layer.compute_ns, COLORS[0]),
     "exposed communication": (lambda layer: layer.exposed_comm_ns, COLORS[1]),
-    "all communication": (lambda layer: layer.raw_comm_ns, "#bbbbbb"),
+    "all communication": (lambda layer: layer.raw_comm_ns, COLORS[7]),
 }
 
 
@@ -170,21 +108,21 @@ def layers(results: Mapping[str, Result]) -> Chart | None:
     if not longest:
         return None
     is_alone = len(results) == 1
-    bars = StackedBars(longest)
-    parts = ["compute", "exposed communication"] + ["all communication"] * is_alone
-    for number, (name, kept) in enumerate(rows.items()):
-        for part in parts:
-            value, color = _PARTS[part]
-            bars.add(
-                part if is_alone else f"{name}: {part}",
-                {one.name: value(one) / iterations[name] for one in kept},
-                color,
-                pattern=("", "/", ".", "x")[number % 4],
-                offsetgroup="all" if part == "all communication" else str(number),
-            )
+    shown = ["compute", "exposed communication"] + ["all communication"] * is_alone
+    parts = [
+        Part(
+            part if is_alone else f"{name}: {part}",
+            {one.name: _PARTS[part][0](one) / iterations[name] for one in kept},
+            _PARTS[part][1],
+            pattern=("", "/", ".", "x")[number % 4],
+            group="all" if part == "all communication" else str(number),
+        )
+        for number, (name, kept) in enumerate(rows.items())
+        for part in shown
+    ]
     height = max(map(len, rows.values())) * (12 + 8 * max(2, len(results)))
-    layout = bars.layout("iteration, mean over the ranks", height)
-    return Chart("layers", "Time of each layer in an iteration", bars.traces, layout)
+    caption = "Time of each layer in an iteration"
+    return stacked_bars("layers", caption, "iteration, mean over the ranks", longest, height, parts)
 
 
 def _layer_rows(result: Result) -> list[LayerGroup]:
@@ -194,33 +132,82 @@ def _layer_rows(result: Result) -> list[LayerGroup]:
     rest = [one for one in rows if one not in shown]
     if not rest:
         return rows
-    compute, raw, exposed = (
-        sum(getattr(one, part) for one in rest)
-        for part in ("compute_ns", "raw_comm_ns", "exposed_comm_ns")
-    )
-    kept = [one for one in rows if one in shown]
-    return [*kept, LayerGroup(f"{len(rest)} other layers", compute, raw, exposed)]
+    return [*(one for one in rows if one in shown), _sum(f"{len(rest)} other layers", rest)]
 
 
 def critical_path(results: Mapping[str, Result]) -> Chart | None:
     """Return what the critical paths consist of: one bar for each result."""
-    paths = {name: result.critical_path for name, result in results.items()}
-    known = {name: path for name, path in paths.items() if path}
+    known = {name: path for name, result in results.items() if (path := result.critical_path)}
     if not known:
         return None
-    bars = StackedBars(max(one.time_ns for path in known.values() for one in path))
-    kinds = list(dict(next(iter(known.values()))[0].times))
+    longest = max(one.time_ns for path in known.values() for one in path)
+    times = {name: path_times(path) for name, path in known.items()}
     palette = (*COLORS, "#ee6633", "#44aa99")
-    for kind, color in zip(kinds, palette, strict=False):
-        times = {
-            name: sum(getattr(one.times, kind) for one in path) / len(path)
-            for name, path in known.items()
-        }
-        if any(times.values()):
-            bars.add(kind.removesuffix("_ns"), times, color)
+    parts = [
+        Part(kind, {name: own[kind] / len(known[name]) for name, own in times.items()}, shade)
+        for kind, shade in zip(next(iter(times.values())), palette, strict=False)
+        if any(own[kind] for own in times.values())
+    ]
     caption = "What the critical path of an iteration consists of"
-    layout = bars.layout("time of an iteration", 40 * len(known))
-    return Chart("critical-path", caption, bars.traces, layout)
+    height = 40 * len(known)
+    return stacked_bars("critical-path", caption, "time of an iteration", longest, height, parts)
+
+
+#: The rest of an iteration: ranks that have finished wait for the last one.
+_OTHER = "waiting for slower ranks"
+
+
+def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
+    """Return what an iteration consists of: compute, exposed communication by its use, waiting.
+
+    Communication is for a dimension of parallelism in a language model, and of an operation in
+    other workloads.
+    """
+    times = {name: _parts(result) for name, result in results.items() if result.iterations}
+    if not times:
+        return None
+    kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
+    kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
+    palette = COLORS[1:-1]
+    own_colors = {"compute": COLORS[0], _OTHER: COLORS[-1]}
+    parts = [
+        Part(
+            kind,
+            {name: parts.get(kind, 0.0) for name, parts in times.items()},
+            own_colors.get(kind, palette[number % len(palette)]),
+        )
+        for number, kind in enumerate(kinds)
+    ]
+    longest = max(sum(parts.values()) for parts in times.values())
+    caption = "Time of an iteration: compute, and exposed communication by what it is for"
+    title, height = "iteration, mean over the ranks", 40 * len(times)
+    return stacked_bars("iteration", caption, title, longest, height, parts)
+
+
+def _parts(result: Result) -> dict[str, float]:
+    """Return the parts of a mean iteration [ns], which add up to its time.
+
+    Layers also have the waits of iterations that have not ended, so only the proportions of the
+    exposed communication are theirs.
+    """
+    operations: dict[str, set[str]] = {}
+    for one in result.collectives:
+        operations.setdefault(one.layer, set()).add(one.operation)
+    exposed = sum(one.exposed_comm_ns for one in result.iterations)
+    of_layers = sum(layer.exposed_comm_ns for layer in result.layers)
+    parts = {"compute": sum(one.compute_ns for one in result.iterations)}
+    for layer in result.layers:
+        name = layer.name
+        if not name.endswith("_parallel"):
+            name = " and ".join(sorted(operations.get(name, {"messages"})))
+        part = layer.exposed_comm_ns / of_layers if of_layers else 0.0
+        parts[name] = parts.get(name, 0.0) + part * exposed
+    parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
+    return {
+        kind.replace("_", " "): time / len(result.iterations)
+        for kind, time in parts.items()
+        if time > 0
+    }
 
 
 def completion_times(results: Mapping[str, Result]) -> Chart | None:
@@ -250,22 +237,17 @@ def slowdowns(results: Mapping[str, Result]) -> Chart | None:
 
 
 def _distribution(
-    name: str, caption: str, axis: str, curves: Mapping[str, Sequence[tuple[float, float]]]
+    name: str, caption: str, title: str, curves: Mapping[str, Sequence[tuple[float, float]]]
 ) -> Chart | None:
+    dashes = ("solid", "dash", "dot", "dashdot")
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "line": {
-                "shape": "hv",
-                "color": COLORS[number % len(COLORS)],
-                "dash": ("solid", "dash", "dot", "dashdot")[number % 4],
-            },
-            "name": label,
-            "x": [x for x, _ in points],
-            "y": [y for _, y in points],
-            "showlegend": len(curves) > 1,
-        }
+        curve(
+            label,
+            [x for x, _ in points],
+            [y for _, y in points],
+            {"shape": "hv", "color": color(number), "dash": dashes[number % len(dashes)]},
+            showlegend=len(curves) > 1,
+        )
         for number, (label, points) in enumerate(curves.items())
         if points
     ]
@@ -273,97 +255,123 @@ def _distribution(
         return None
     largest = max(x for points in curves.values() for x, _ in points)
     least = min((x for points in curves.values() for x, _ in points if x > 0), default=1.0)
+    is_wide = isfinite(largest) and largest > 20 * least
     layout = {
         "height": 330,
-        "xaxis": {
-            "title": {"text": axis},
-            "type": "log" if isfinite(largest) and largest > 20 * least else "linear",
-        },
-        "yaxis": {"title": {"text": "fraction"}, "range": [0, 1.02]},
+        "xaxis": axis(title, type="log" if is_wide else "linear"),
+        "yaxis": axis("fraction", range=[0, 1.02]),
     }
     return Chart(name, caption, traces, layout)
 
 
 def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
     """Return busbw against size, as nccl-tests compare collectives."""
+    symbols = ("circle", "diamond", "cross", "x")
     traces = []
     for number, (name, result) in enumerate(results.items()):
         points = sorted((one.bytes, one.busbw_bps / 8e9, one.name) for one in result.collectives)
         points = points[:: max(1, len(points) // 500)]
         if points:
+            sizes, rates, labels = map(list, zip(*points, strict=True))
             traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": name,
-                    "showlegend": len(results) > 1,
-                    "x": [size for size, _, _ in points],
-                    "y": [rate for _, rate, _ in points],
-                    "text": [label for _, _, label in points],
-                    "hovertemplate": "%{text}: %{x} B, %{y:.4~g} GB/s<extra></extra>",
-                    "marker": {
-                        "color": COLORS[number % len(COLORS)],
-                        "symbol": ("circle", "diamond", "cross", "x")[number % 4],
-                    },
-                }
+                marks(
+                    name,
+                    sizes,
+                    rates,
+                    {"color": color(number), "symbol": symbols[number % len(symbols)]},
+                    text=labels,
+                    hovertemplate="%{text}: %{x} B, %{y:.4~g} GB/s<extra></extra>",
+                    showlegend=len(results) > 1,
+                )
             )
     if not traces:
         return None
     layout = {
         "height": 330,
-        "xaxis": {"title": {"text": "buffer of a rank [B]"}, "type": "log"},
-        "yaxis": {"title": {"text": "busbw [GB/s]"}, "rangemode": "tozero"},
+        "xaxis": axis("buffer of a rank [B]", type="log"),
+        "yaxis": axis("busbw [GB/s]", rangemode="tozero"),
     }
     return Chart("busbw", "Bus bandwidth of the collectives", traces, layout)
 
 
-#: The rest of an iteration: ranks that have finished wait for the last one.
-_OTHER = "waiting for slower ranks"
+def queues(result: Result) -> Chart | None:
+    """Return the queues over time of the links that have the longest ones."""
+    return _series(result, "queue", "link_series", "link", ("queue_bytes", "B"), "Queues of links")
 
 
-def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
-    """Return what an iteration consists of: compute, exposed communication by its use, waiting.
+def throughput(result: Result) -> Chart | None:
+    """Return the throughput over time of the links that have the highest one."""
+    column = ("throughput_bps", "bit/s")
+    return _series(result, "throughput", "link_series", "link", column, "Throughput of links")
 
-    Communication is for a dimension of parallelism in a language model, and of an operation in
-    other workloads.
+
+def windows(result: Result) -> Chart | None:
+    """Return the congestion windows over time of the flows that have the largest ones."""
+    column = ("cwnd_bytes", "B")
+    return _series(result, "cwnd", "flow_series", "path", column, "Congestion windows of flows")
+
+
+def round_trips(result: Result) -> Chart | None:
+    """Return the latest round trips over time of the flows that have the longest ones."""
+    return _series(result, "RTT", "flow_series", "path", ("rtt_ns", "ns"), "Round trips of flows")
+
+
+def _series(
+    result: Result, name: str, table: str, key: str, column: tuple[str, str], title: str
+) -> Chart | None:
+    """Return a column of a table of samples, with a curve for each link or flow.
+
+    Parameters
+    ----------
+    result : Result
+        A result with time series in its folder.
+    name, title : str
+        Of the chart.
+    table, key : str
+        The table, and its column that tells curves apart.
+    column : (str, str)
+        The column of the values, and their unit.
     """
-    known = {name: result for name, result in results.items() if result.iterations}
-    times = {name: _parts(result) for name, result in known.items()}
-    kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
-    if not times:
+    samples = result.tables.numbers(table, ("time_ns", key, "source", "target", column[0]))
+    if samples is None or not samples.size:
         return None
-    kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
-    bars = StackedBars(max(sum(parts.values()) for parts in times.values()))
-    palette = COLORS[1:-1]
-    for number, kind in enumerate(kinds):
-        color = {"compute": COLORS[0], _OTHER: COLORS[-1]}.get(kind, palette[number % len(palette)])
-        bars.add(kind, {name: parts.get(kind, 0.0) for name, parts in times.items()}, color)
-    layout = bars.layout("iteration, mean over the ranks", 40 * len(times))
-    caption = "Time of an iteration: compute, and exposed communication by what it is for"
-    return Chart("iteration", caption, bars.traces, layout)
-
-
-def _parts(result: Result) -> dict[str, float]:
-    """Return the parts of a mean iteration [ns], which add up to its time.
-
-    Layers also have the waits of iterations that have not ended, so only the proportions of the
-    exposed communication are theirs.
-    """
-    operations: dict[str, set[str]] = {}
-    for one in result.collectives:
-        operations.setdefault(one.layer, set()).add(one.operation)
-    exposed = sum(one.exposed_comm_ns for one in result.iterations)
-    of_layers = sum(layer.exposed_comm_ns for layer in result.layers)
-    parts = {"compute": sum(one.compute_ns for one in result.iterations)}
-    for layer in result.layers:
-        name = layer.name
-        if not name.endswith("_parallel"):
-            name = " and ".join(sorted(operations.get(name, {"messages"})))
-        part = layer.exposed_comm_ns / of_layers if of_layers else 0.0
-        parts[name] = parts.get(name, 0.0) + part * exposed
-    parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
-    return {
-        kind.replace("_", " "): time / len(result.iterations)
-        for kind, time in parts.items()
-        if time > 0
+    ids, first, number_of = np.unique(samples[:, 1], return_index=True, return_inverse=True)
+    peaks = np.zeros(len(ids))
+    np.maximum.at(peaks, number_of, samples[:, 4])
+    shown = np.argsort(-peaks, kind="stable")[:_CURVES]
+    time, ns = time_unit(float(samples[:, 0].max()))
+    largest = float(peaks.max())
+    unit, scale = time_unit(largest) if column[1] == "ns" else scaled_unit(largest, column[1])
+    names = node_names(result)
+    traces = []
+    for number, chosen in enumerate(shown.tolist()):
+        ends = samples[first[chosen], 2:4].astype(np.int64).tolist()
+        source, target = (names[node] if names else f"node {node}" for node in ends)
+        times, values = _thinned(samples[number_of == chosen][:, (0, 4)])
+        dash = ("solid", "dash")[number // 4 % 2]
+        traces.append(
+            curve(
+                f"{source} → {target} ({key} {int(ids[chosen])})",
+                (times / ns).round(6).tolist(),
+                (values / scale).round(6).tolist(),
+                {"color": color(number), "dash": dash, "width": 1.5},
+                hovertemplate=f"%{{x:.6~g}} {time}: %{{y:.4~g}} {unit}"
+                "<extra>%{fullData.name}</extra>",
+            )
+        )
+    layout = {
+        "height": 380,
+        "xaxis": axis(f"simulated time [{time}]"),
+        "yaxis": axis(f"{name} [{unit}]", rangemode="tozero"),
     }
+    rest = f", the {len(shown)} highest of {len(ids)}" if len(ids) > len(shown) else ""
+    return Chart(name, f"{title} over time{rest}", traces, layout)
+
+
+def _thinned(
+    samples: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return times and values with at most `_SAMPLES` points, each the peak of its samples."""
+    every = -(-len(samples) // _SAMPLES)
+    begins = np.arange(0, len(samples), every)
+    return samples[begins, 0], np.maximum.reduceat(samples[:, 1], begins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bridge.present.metrics import is_estimate
+from bridge.present.metrics import is_estimate, path_times
 from bridge.present.quantities import percent_text, time_text
 from bridge.results.result import Result
 
@@ -181,12 +181,8 @@ def _least_timeout(result: Result) -> str:
 
 def _path_parts(result: Result) -> dict[str, float]:
     """Return the time of all critical paths [ns] by what it is spent on."""
-    parts: dict[str, float] = {}
-    for path in result.critical_path or ():
-        for kind, time in path.times:
-            name = _PARTS[kind.removesuffix("_ns")]
-            parts[name] = parts.get(name, 0.0) + time
-    return parts
+    times = path_times(result.critical_path or ())
+    return {_PARTS[kind]: time for kind, time in times.items()}
 
 
 def _iteration_parts(result: Result) -> dict[str, float]:

@@ -101,12 +101,11 @@ def draw_network(network: Network, title: str, path: str | os.PathLike[str]) -> 
         f"{time_text(latency / 1000)}"
         for dimension, rate, latency in kinds.tolist()
     ]
-    edges = zip(
-        network.source.tolist(), network.target.tolist(), kind.ravel().tolist(), strict=True
-    )
+    ends = np.stack([network.source, network.target], axis=1)
+    edges = [(*pair, own) for pair, own in zip(ends.tolist(), kind.ravel().tolist(), strict=True)]
     labels = [name.removeprefix("rank") for name in network.node_names]
-    lines = _lines(list(edges))
-    _draw(title, tiers(network), network.ranks, labels, lines, names, path)
+    places = tiers(network.ranks, network.nodes, ends, network.dimension)
+    _draw(title, places, network.ranks, labels, _lines(edges), names, path)
 
 
 def _check_size(links: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,6 @@ DEPTH = (0.75, 0.55)
 
 GAP = 1.2
 """The space between the grids of a fourth and further dimensions."""
-
-
-class Tiered(Protocol):
-    """What places of nodes in tiers depend on; see `topology_gen.Network`."""
-
-    @property
-    def ranks(self) -> int: ...
-    @property
-    def nodes(self) -> int: ...
-    @property
-    def source(self) -> NDArray[Any]: ...
-    @property
-    def target(self) -> NDArray[Any]: ...
-    @property
-    def dimension(self) -> NDArray[Any]: ...
 
 
 def circle(nodes: int) -> Places:
@@ -75,25 +60,35 @@ def grid(lengths: Sequence[int]) -> Places:
     return places
 
 
-def tiers(network: Tiered) -> Places:
+def tiers(
+    ranks: int, nodes: int, ends: NDArray[np.integer[Any]], dimension: NDArray[np.integer[Any]]
+) -> Places:
     """Return the places of a network with switches: ranks at the bottom, switches in tiers above.
 
     A switch is in a higher tier the more hops it is from the ranks. Switches of a later dimension
     are above those of the earlier ones.
+
+    Parameters
+    ----------
+    ranks, nodes : int
+        How many there are; the first nodes are the ranks.
+    ends : array, shape (links, 2)
+        The source and the target of each link.
+    dimension : array, shape (links,)
+        The dimension of each link.
     """
-    ends = np.stack([network.source, network.target], axis=1).astype(np.int64)
-    tier = _tier_of(network, ends)
-    places = np.zeros((network.nodes, 2))
-    places[: network.ranks, 0] = np.arange(network.ranks)
+    tier = _tier_of(ranks, nodes, ends, dimension)
+    places = np.zeros((nodes, 2))
+    places[:ranks, 0] = np.arange(ranks)
     height = 0.0
     for number in range(1, tier.max() + 1):
         members = np.flatnonzero(tier == number)
         below = ends[np.isin(ends[:, 0], members) & (tier[ends[:, 1]] < number)]
-        sums = np.bincount(below[:, 0], places[below[:, 1], 0], network.nodes)
-        counts = np.bincount(below[:, 0], minlength=network.nodes)
+        sums = np.bincount(below[:, 0], places[below[:, 1], 0], nodes)
+        counts = np.bincount(below[:, 0], minlength=nodes)
         mean = sums[members] / np.maximum(counts[members], 1)
         order = members[np.argsort(mean, kind="stable")]
-        places[order, 0] = (np.arange(order.size) + 0.5) * network.ranks / order.size - 0.5
+        places[order, 0] = (np.arange(order.size) + 0.5) * ranks / order.size - 0.5
         # The wider the links spread, the higher the tier, so that they pass beside other nodes.
         spread = np.abs(places[below[:, 0], 0] - places[below[:, 1], 0])
         height += max(1.5, float(spread.max(initial=0)) / 2)
@@ -101,18 +96,19 @@ def tiers(network: Tiered) -> Places:
     return places
 
 
-def _tier_of(network: Tiered, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def _tier_of(
+    ranks: int, nodes: int, ends: NDArray[np.integer[Any]], dimension: NDArray[np.integer[Any]]
+) -> NDArray[np.int64]:
     """Return the tier of every node: ranks first, then by dimension and by hops from the ranks."""
-    far = network.nodes
-    hops = np.full(network.nodes, far)
-    hops[: network.ranks] = 0
-    for distance in range(1, network.nodes):
+    hops = np.full(nodes, nodes)
+    hops[:ranks] = 0
+    for distance in range(1, nodes):
         reached = ends[hops[ends[:, 0]] == distance - 1, 1]
-        reached = reached[hops[reached] == far]
+        reached = reached[hops[reached] == nodes]
         if not reached.size:
             break
         hops[reached] = distance
-    dimension = np.zeros(network.nodes, np.int64)
-    np.maximum.at(dimension, ends[:, 0], network.dimension.astype(np.int64))
-    dimension[: network.ranks] = 0
-    return np.unique(dimension * (far + 1) + hops, return_inverse=True)[1]
+    highest = np.zeros(nodes, np.int64)
+    np.maximum.at(highest, ends[:, 0], dimension.astype(np.int64))
+    highest[:ranks] = 0
+    return np.unique(highest * (nodes + 1) + hops, return_inverse=True)[1]

@@ -13,7 +13,7 @@ from bridge.present.quantities import (
     time_text,
     time_unit,
 )
-from bridge.results.measurements import Collective, Training
+from bridge.results.measurements import Collective, CriticalPath, Training
 from bridge.results.result import Result
 from frontend.fabrics import ESTIMATORS
 
@@ -74,6 +74,14 @@ def _of_packets(count: Callable[[Result], float]) -> Callable[[Result], Value]:
 def is_estimate(result: Result) -> bool:
     """Return whether the fabric of a result estimates instead of simulating packets."""
     return result.scenario.get("fabric") in ESTIMATORS
+
+
+def path_times(paths: Sequence[CriticalPath]) -> dict[str, float]:
+    """Return the time of some critical paths [ns] by its kind: ``compute``, ``host`` …"""
+    kinds = [kind for kind, _ in paths[0].times] if paths else []
+    return {
+        kind.removesuffix("_ns"): sum(getattr(path.times, kind) for path in paths) for kind in kinds
+    }
 
 
 def _longest_queue(result: Result) -> float:

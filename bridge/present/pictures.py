@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.errors import InputError
-from bridge.present import charts, series_charts
+from bridge.present import charts
+from bridge.present.chart import Chart
 from bridge.present.chart_picture import draw_chart
-from bridge.present.charts import Chart, iteration_parts
-from bridge.present.link_chart import link_heat
-from bridge.present.link_map import link_map
+from bridge.present.links import link_heat, link_map
 from bridge.present.metrics import METRICS
 from bridge.present.sweep_chart import sweep_chart
 from bridge.present.timeline_chart import Window, timeline
@@ -104,7 +103,7 @@ KINDS = {
     ),
     "iteration": _kind(
         "compute and exposed communication by what it is for",
-        lambda results, view: iteration_parts(results),
+        lambda results, view: charts.iteration_parts(results),
         "iterations with computation",
     ),
     "busbw": _kind(
@@ -128,12 +127,10 @@ KINDS = {
         "flows.csv with flows",
     ),
     "links": _kind("utilization of the links on the topology", _of_one(_links), "links.csv"),
-    "queue": _kind("queues of links over time", _of_one(series_charts.queues), _SERIES),
-    "throughput": _kind(
-        "throughput of links over time", _of_one(series_charts.throughput), _SERIES
-    ),
-    "cwnd": _kind("congestion windows over time", _of_one(series_charts.windows), _SERIES),
-    "rtt": _kind("round trips of flows over time", _of_one(series_charts.round_trips), _SERIES),
+    "queue": _kind("queues of links over time", _of_one(charts.queues), _SERIES),
+    "throughput": _kind("throughput of links over time", _of_one(charts.throughput), _SERIES),
+    "cwnd": _kind("congestion windows over time", _of_one(charts.windows), _SERIES),
+    "rtt": _kind("round trips of flows over time", _of_one(charts.round_trips), _SERIES),
     "timeline": _kind(
         "what ranks do over time (--ranks, --window)",
         lambda results, view: timeline(_single(results), view.ranks, view.window),

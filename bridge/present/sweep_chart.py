@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bridge.errors import InputError
-from bridge.present.charts import Chart
+from bridge.present.chart import Chart, axis, color, curve, marks
 from bridge.present.comparison import changed_settings
-from bridge.present.figure import COLORS
 from bridge.present.metrics import Metric
 from bridge.results.result import Result
 from frontend import units
@@ -64,32 +63,20 @@ def sweep_chart(
         curves.setdefault(name, {}).setdefault(place, []).append(value)
     unit, scale = metric.unit(max(value for _, value in known))
     numbers = _numbers({place for points in curves.values() for place in points})
-    traces: list[dict[str, Any]] = []
+    traces = []
     for index, name in enumerate(sorted(curves, key=_order)):
         points = sorted(curves[name].items(), key=lambda one: numbers[one[0]])
-        style = {"color": COLORS[index % len(COLORS)]}
-        line = {
-            "mode": "lines",
-            "x": [numbers[place] for place, _ in points],
-            "y": [sum(values) / len(values) / scale for _, values in points],
-            "line": style,
-            "showlegend": False,
-        }
-        marks = {
-            "mode": "markers",
-            "x": [numbers[place] for place, values in points for _ in values],
-            "y": [value / scale for _, values in points for value in values],
-            "marker": {**style, "symbol": _SYMBOLS[index % len(_SYMBOLS)]},
-            "showlegend": by is not None,
-        }
-        traces += [{"type": "scatter", "name": name, **one} for one in (line, marks)]
+        means = [sum(values) / len(values) / scale for _, values in points]
+        places = [numbers[place] for place, _ in points]
+        traces.append(curve(name, places, means, {"color": color(index)}, showlegend=False))
+        places = [numbers[place] for place, values in points for _ in values]
+        every = [value / scale for _, values in points for value in values]
+        marker = {"color": color(index), "symbol": _SYMBOLS[index % len(_SYMBOLS)]}
+        traces.append(marks(name, places, every, marker, showlegend=by is not None))
     layout = {
         "height": 330,
-        "xaxis": {"title": {"text": x}, **_axis(numbers)},
-        "yaxis": {
-            "title": {"text": f"{metric.name} [{unit}]".removesuffix(" []")},
-            "rangemode": "tozero",
-        },
+        "xaxis": axis(x, **_ticks(numbers)),
+        "yaxis": axis(f"{metric.name} [{unit}]".removesuffix(" []"), rangemode="tozero"),
     }
     if by is not None:
         layout["legend"] = {"title": {"text": f"{by} "}}
@@ -187,8 +174,8 @@ def _numbers(values: Collection[str]) -> dict[str, float]:
     return {text: float(place) for place, (_, _, text) in enumerate(orders)}
 
 
-def _axis(numbers: Mapping[str, float]) -> dict[str, Any]:
-    """Return an axis with the values as the scenarios write them."""
+def _ticks(numbers: Mapping[str, float]) -> dict[str, Any]:
+    """Return the ticks of an axis with the values as the scenarios write them."""
     places = sorted(numbers.values())
     is_wide = places[0] > 0 and places[-1] > _WIDE * places[0]
     return {

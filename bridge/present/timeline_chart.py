@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import Any
 
 from bridge.errors import InputError
-from bridge.present.charts import Chart
+from bridge.present.chart import Chart, Trace, axis
 from bridge.present.figure import COLORS
 from bridge.present.quantities import time_unit
 from bridge.results.result import Result
@@ -78,7 +77,7 @@ def timeline(
     }
     kinds = sorted({one.slice.kind for one in placed} - _COLORS.keys())
     colors = _COLORS | dict(zip(kinds, COLORS[1:5] * len(kinds), strict=False))
-    traces: list[dict[str, Any]] = []
+    traces: list[Trace] = []
     for kind, color in colors.items():
         chosen = [one for one in placed if one.slice.kind == kind]
         if not chosen:
@@ -102,10 +101,7 @@ def timeline(
     layout = {
         "barmode": "overlay",
         "height": 130 + 20 * len(rows),
-        "xaxis": {
-            "title": {"text": f"simulated time [{unit}]"},
-            "range": [start / scale, end / scale],
-        },
+        "xaxis": axis(f"simulated time [{unit}]", range=[start / scale, end / scale]),
         "yaxis": {
             "automargin": True,
             "autorange": "reversed",

@@ -15,8 +15,8 @@ from scipy.spatial.distance import pdist
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present.graph_picture import draw_graph
-from bridge.present.graph_places import circle, grid, tiers
-from topology_gen import fat_tree, graphs, hierarchical, specs
+from bridge.present.graph_places import Places, circle, grid, tiers
+from topology_gen import Network, fat_tree, graphs, hierarchical, specs
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
@@ -99,10 +99,15 @@ def test_links_of_a_torus_join_neighbours_of_its_grid() -> None:
     assert sorted(set(length.tolist())) == [1, 3, 5]
 
 
+def tiers_of(network: Network) -> Places:
+    ends = np.stack([network.source, network.target], axis=1)
+    return tiers(network.ranks, network.nodes, ends, network.dimension)
+
+
 def test_tiers_of_networks() -> None:
     """Ranks are at the bottom; edge, aggregation and core switches are each in one tier above."""
     network = fat_tree(16, 10**11, 0)
-    height = tiers(network)[:, 1]
+    height = tiers_of(network)[:, 1]
     kinds = {
         kind: {h for name, h in zip(network.node_names, height, strict=True) if kind in name}
         for kind in ("rank", "edge", "agg", "core")
@@ -118,7 +123,7 @@ def test_tiers_of_networks() -> None:
         scale_out_bandwidth_bps=10**11,
         scale_out_latency_ps=0,
     )
-    levels = np.unique(tiers(super_nodes)[:, 1], return_inverse=True)[1]
+    levels = np.unique(tiers_of(super_nodes)[:, 1], return_inverse=True)[1]
     assert levels.tolist() == [0] * 8 + [1] * 4 + [2]
 
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import bridge
 from bridge.cli.main import main
 from bridge.present.charts import iteration_parts
-from bridge.present.link_map import link_map
+from bridge.present.links import link_map
 from bridge.present.page.page import write_page
 from bridge.results.result import Result
 

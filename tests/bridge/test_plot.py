@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.present import charts, series_charts
+from bridge.present import charts
 from bridge.present.charts import MANY_LAYERS, layer_groups
 from bridge.present.metrics import METRICS
 from bridge.present.pictures import KINDS, draw_layers
@@ -120,7 +120,7 @@ def test_many_layers_share_rows() -> None:
 
 
 def test_queues_are_the_longest_of_the_samples(dlrm: Result) -> None:
-    chart = series_charts.queues(dlrm)
+    chart = charts.queues(dlrm)
     assert chart is not None
     rows = dlrm.tables.rows("link_series")
     peaks: dict[int, int] = {}

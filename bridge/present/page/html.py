@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from bridge.present.charts import Chart
+from bridge.present.chart import Chart
 
 
 def table(

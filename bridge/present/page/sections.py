@@ -10,12 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 from bridge.errors import InputError
-from bridge.present import charts, series_charts
-from bridge.present.charts import Chart, iteration_parts
+from bridge.present import charts
+from bridge.present.chart import Chart
 from bridge.present.comparison import changed_settings, compare, signed_percent
 from bridge.present.deciding import what_decides, what_differs
-from bridge.present.link_chart import link_heat
-from bridge.present.link_map import LinkMap, hottest, link_map
+from bridge.present.links import LinkMap, hottest, link_heat, link_map
 from bridge.present.metrics import METRICS, is_estimate
 from bridge.present.page import html
 from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
@@ -117,8 +116,8 @@ def hot_links(results: Results) -> Parts:
             if shown:
                 rows = [_link_row(links, one) for one in shown]
                 parts.append(html.table(caption + of(results, name), _LINK_HEADINGS, rows))
-    add_each(results, series_charts.queues, parts, found)
-    add_each(results, series_charts.throughput, parts, found)
+    add_each(results, charts.queues, parts, found)
+    add_each(results, charts.throughput, parts, found)
     return parts, found
 
 
@@ -171,8 +170,8 @@ def transport(results: Results) -> Parts:
             caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
             parts.append(html.table(caption + of(packets, name), headings, rows))
     found: list[Chart] = []
-    add_each(packets, series_charts.windows, parts, found)
-    add_each(packets, series_charts.round_trips, parts, found)
+    add_each(packets, charts.windows, parts, found)
+    add_each(packets, charts.round_trips, parts, found)
     if not found:
         parts.append(html.note(_NO_SERIES))
     return parts, found
@@ -257,7 +256,7 @@ def where_time_went(results: Results) -> Parts:
     found: list[Chart] = []
     said = {name: what_decides(result) for name, result in results.items()}
     parts = [html.note(f"{name}: {text}") for name, text in said.items() if text]
-    whole = iteration_parts(results)
+    whole = charts.iteration_parts(results)
     if whole is not None:
         shares = ", ".join(f"{one['name']} {one['x'][0]:.4g}" for one in whole.traces)
         parts.append(html.chart(whole, f"{whole.layout['xaxis']['title']['text']}: {shares}"))
