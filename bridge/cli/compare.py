@@ -11,8 +11,7 @@ import click
 from bridge.cli.console import output
 from bridge.cli.options import json_option
 from bridge.cli.status import FAILED
-from bridge.present.comparison import compare, signed_percent
-from bridge.present.comparison_report import comparison_report
+from bridge.present.comparison import compare, comparison_report, signed_percent
 from bridge.results.result import Result
 
 _result = click.Path(exists=True, path_type=Path)

@@ -1,14 +1,24 @@
-"""Compares two results: what changed in the scenario, and which parts explain the difference."""
+"""Compares two results: what changed in the scenario, and which parts explain the difference.
+
+The tables are for a terminal of 80 columns; a page shows some of them, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.present.metrics import METRICS, Metric
-from bridge.present.quantities import time_text
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from bridge.present.deciding import what_differs
+from bridge.present.metrics import METRICS, Metric, path_times
+from bridge.present.quantities import scaled_text, time_text
+from bridge.present.table import table
 from bridge.results.result import Result
+from frontend.errors import printable
 
 #: Parts of a scenario that do not change what is simulated.
 WITHOUT_EFFECT = ("name", "description", "outputs", "schema_version")
@@ -27,6 +37,19 @@ class Setting:
     """The value in the first scenario; None if it is not there."""
     after: Any
     """The value in the second one."""
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The row of a table: the key and both values."""
+        before, after = (
+            "–" if one is None else value_text(one) for one in (self.before, self.after)
+        )
+        return self.key, before, after
+
+
+def value_text(value: object) -> str:
+    """Return a value of a scenario as text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -49,6 +72,14 @@ class Change:
     def relative(self) -> float | None:
         """The difference over the first number; None if that is 0 or missing."""
         return self.difference / self.before if self.before else None
+
+    def texts(self, text: Callable[[float | None], str]) -> tuple[str, str]:
+        """Return both numbers as texts."""
+        return text(self.before), text(self.after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the change with what follows from it."""
+        return {**vars(self), "difference": self.difference, "relative": self.relative}
 
 
 @dataclass(frozen=True)
@@ -75,19 +106,15 @@ class Comparison:
         """Return the comparison as plain dictionaries, lists, numbers and strings."""
         return {
             "settings": [vars(one) for one in self.settings],
-            "time": _entry(self.time),
+            "time": self.time.to_dict(),
             "metrics": [
-                {"metric": metric.key, **_entry(change)} for metric, change in self.metrics
+                {"metric": metric.key, **change.to_dict()} for metric, change in self.metrics
             ],
-            "critical_path": [_entry(one) for one in self.critical_path],
-            "layers": [_entry(one) for one in self.layers],
-            "collectives": [_entry(one) for one in self.collectives],
-            "network": [_entry(one) for one in self.network],
+            "critical_path": [one.to_dict() for one in self.critical_path],
+            "layers": [one.to_dict() for one in self.layers],
+            "collectives": [one.to_dict() for one in self.collectives],
+            "network": [one.to_dict() for one in self.network],
         }
-
-
-def _entry(change: Change) -> dict[str, Any]:
-    return {**vars(change), "difference": change.difference, "relative": change.relative}
 
 
 def compare(first: Result, second: Result) -> Comparison:
@@ -137,8 +164,15 @@ def changed_settings(
             yield Setting(where, before, after)
 
 
-def _iterations(result: Result) -> int:
-    return max(1, len(result.iterations))
+def differing_keys(results: Sequence[Result]) -> list[str]:
+    """Return the keys in which the scenario of any result differs from that of the first."""
+    return list(
+        dict.fromkeys(
+            setting.key
+            for other in results[1:]
+            for setting in changed_settings(results[0].scenario, other.scenario)
+        )
+    )
 
 
 def _have_paths(*results: Result) -> bool:
@@ -148,15 +182,11 @@ def _have_paths(*results: Result) -> bool:
 
 def _path_times(result: Result) -> dict[str, float]:
     paths = result.critical_path or ()
-    kinds = [kind for kind, _ in paths[0].times]
-    return {
-        kind.removesuffix("_ns"): sum(getattr(one.times, kind) for one in paths) / len(paths)
-        for kind in kinds
-    }
+    return {kind: time / len(paths) for kind, time in path_times(paths).items()}
 
 
 def _layer_times(result: Result) -> dict[str, float]:
-    number = _iterations(result)
+    number = max(1, len(result.iterations))
     return {
         layer.name: (layer.compute_ns + layer.exposed_comm_ns) / number for layer in result.layers
     }
@@ -219,3 +249,81 @@ def signed_percent(relative: float | None) -> str:
 
 def _sign(value: float) -> str:
     return "+" if value > 0 else "−" if value < 0 else ""
+
+
+#: Rows of a table at most; a last line says how many are left out.
+ROWS = 12
+
+
+def comparison_report(first: Result, second: Result, comparison: Comparison) -> RenderableType:
+    """Return the tables of a comparison: scenario, times, layers, collectives, network."""
+    time = comparison.time
+    names = f"{printable(first.name)} → {printable(second.name)}"
+    times = " → ".join(time.texts(time_text))
+    title = f"{names}: {time.name} {times} ({signed_percent(time.relative)})"
+    parts: list[RenderableType] = [Text(title, style="bold")]
+    parts += [
+        Text(f"{which} is partial ({result.status.replace('_', ' ')})", style="bold red")
+        for which, result in (("the first result", first), ("the second result", second))
+        if result.status != "complete"
+    ]
+    difference = what_differs(first, second)
+    if difference:
+        parts.append(Text(difference))
+    parts.append(_settings_table(comparison))
+    parts.append(_metrics_table(comparison))
+    # The times of kinds and layers add up to the iteration; collectives overlap.
+    if any(one.difference for one in comparison.critical_path):
+        parts.append(_times_table("critical path", comparison.critical_path, time.difference))
+    if any(one.difference for one in comparison.layers):
+        parts.append(_times_table("layer: compute + exposed", comparison.layers, time.difference))
+    if any(one.difference for one in comparison.collectives):
+        parts.append(_times_table("collective: mean time", comparison.collectives, None))
+    if comparison.network:
+        parts.append(_counters_table(comparison.network))
+    return Group(*(line for part in parts for line in (part, Text())))
+
+
+def _settings_table(comparison: Comparison) -> RenderableType:
+    if not comparison.settings:
+        return Text("The scenarios are equal.")
+    return table(
+        ("scenario", "first", "second"),
+        [one.texts for one in comparison.settings],
+        numbers=False,
+    )
+
+
+def _metrics_table(comparison: Comparison) -> RenderableType:
+    rows = []
+    for metric, change in comparison.metrics:
+        texts = map(metric.text_of, (change.before, change.after))
+        rows.append((metric.name, *texts, signed_percent(change.relative)))
+    return table(("metric", "first", "second", "difference"), rows)
+
+
+def _times_table(heading: str, changes: Sequence[Change], whole: float | None) -> RenderableType:
+    """Return the table of some times; the last column is the share of `whole`, or of each time."""
+    shown, rest = explanation(changes, ROWS)
+    rows = []
+    for one in shown:
+        relative = one.relative if whole is None else one.difference / whole if whole else None
+        difference = signed_time(one.difference)
+        rows.append((one.name, *one.texts(time_text), difference, signed_percent(relative)))
+    if rest:
+        left = sum(one.difference for one in rest)
+        rows.append((f"{len(rest)} others", "", "", "" if whole is None else signed_time(left), ""))
+    last = "relative" if whole is None else "of the whole"
+    return table((heading, "first", "second", "difference", last), rows)
+
+
+def _counters_table(changes: Sequence[Change]) -> RenderableType:
+    shown, rest = explanation(changes, ROWS)
+    rows = []
+    for one in shown:
+        text = time_text if one.name.endswith("_ns") else scaled_text
+        name = one.name.removesuffix("_ns")
+        rows.append((name, *one.texts(text), signed_percent(one.relative)))
+    if rest:
+        rows.append((f"{len(rest)} others", "", "", ""))
+    return table(("network", "first", "second", "difference"), rows)

@@ -37,7 +37,10 @@ class Metric:
 
     def cell(self, result: Result) -> str:
         """Return the number as text; a dash if the result does not have it."""
-        value = self.value(result)
+        return self.text_of(self.value(result))
+
+    def text_of(self, value: Value) -> str:
+        """Return a number as text; a dash for None."""
         return "–" if value is None else self.text(value)
 
 

@@ -77,8 +77,8 @@ def _single(results: Results) -> Result:
 
 def _links(result: Result) -> Chart | None:
     links = link_map(result)
-    name = str(result.scenario.get("name", "simulation"))
-    return None if links is None else link_heat("links", f"{name}: links by utilization", links)
+    title = f"{result.name}: links by utilization"
+    return None if links is None else link_heat("links", title, links)
 
 
 def _topology(results: Results, view: View, file: Path) -> None:

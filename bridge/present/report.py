@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
-from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -13,15 +12,20 @@ from rich.text import Text
 
 from bridge.files import write_whole
 from bridge.present.charts import layer_groups
-from bridge.present.deciding import what_decides
-from bridge.present.metrics import is_estimate
-from bridge.present.quantities import (
-    byte_rate_text,
-    percent_text,
-    scaled_text,
-    seconds_text,
-    time_text,
+from bridge.present.columns import (
+    COLLECTIVES,
+    ITERATIONS,
+    LAYERS,
+    SHARED_LINKS,
+    TRAINING,
+    cells,
+    ranks_text,
+    versions_text,
+    without,
 )
+from bridge.present.deciding import what_decides
+from bridge.present.metrics import is_estimate, path_times
+from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.present.table import table, unbroken
 from bridge.results.measurements import (
     Collective,
@@ -35,8 +39,6 @@ from bridge.results.measurements import (
     PathStep,
     Reconfiguration,
     Reordering,
-    SharedLink,
-    Training,
 )
 from bridge.results.result import Result
 from frontend.errors import printable
@@ -93,13 +95,13 @@ def report(result: Result) -> RenderableType:
     """
     parts: list[RenderableType] = [_title(result)]
     if result.iterations:
-        parts.append(_iterations(result))
+        parts.append(table(ITERATIONS, cells(ITERATIONS, result.iterations)))
     if result.training:
-        parts.append(_training(result.training))
+        parts.append(table(TRAINING, cells(TRAINING, [result.training])))
     if result.iteration_times:
         parts += [_jobs(result), _iteration_times(result.iteration_times)]
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):
-        parts.append(_layers(result))
+        parts.append(table(LAYERS, cells(LAYERS, layer_groups(result.layers))))
     if result.critical_path:
         parts.append(path_table(result.critical_path))
     decisive = what_decides(result)
@@ -115,7 +117,8 @@ def report(result: Result) -> RenderableType:
     if result.network_events is not None:
         parts.append(events_table(result, result.network_events))
     if result.shared_links:
-        parts.append(shared_links_table(result.shared_links))
+        rows = cells(SHARED_LINKS, result.shared_links)
+        parts.append(table(SHARED_LINKS, rows, numbers=False))
     if result.estimate:
         parts.append(_estimate(result.estimate))
     parts.append(_simulator(result))
@@ -124,8 +127,7 @@ def report(result: Result) -> RenderableType:
 
 
 def _title(result: Result) -> Text:
-    name = printable(str(result.scenario.get("name", "simulation")))
-    title = Text(f"{name}: {time_text(result.time_ns)} simulated", style="bold")
+    title = Text(f"{printable(result.name)}: {time_text(result.time_ns)} simulated", style="bold")
     if result.status != "complete":
         title.append(f", {result.status.replace('_', ' ')}: partial result", style="bold red")
     return title
@@ -174,34 +176,6 @@ def _signed(error: float) -> str:
     return f"{100 * error:+.1f} %".replace("-0.0", "+0.0")
 
 
-def _iterations(result: Result) -> Table:
-    rows = [
-        (
-            str(iteration.index),
-            time_text(iteration.time_ns),
-            time_text(iteration.compute_ns),
-            time_text(iteration.exposed_comm_ns),
-            time_text(iteration.waiting_ns),
-            _share(iteration.exposed_comm_ns, iteration.time_ns),
-        )
-        for iteration in result.iterations
-    ]
-    headings = ("iteration", "time", "compute", "exposed comm.", "waiting", "exposed / time")
-    return table(headings, rows)
-
-
-def _training(training: Training) -> Table:
-    rows = [
-        (
-            f"{scaled_text(training.tokens_per_s)}/s",
-            percent_text(training.mfu),
-            percent_text(training.bubble_fraction),
-            scaled_text(training.memory_bytes, "B"),
-        )
-    ]
-    return table(("tokens", "MFU", "pipeline bubble", "memory of a rank"), rows)
-
-
 def _jobs(result: Result) -> Table:
     rows = []
     for job in result.jobs or ():
@@ -220,54 +194,24 @@ def _iteration_times(times: IterationTimes) -> Table:
     return table(headings, [(str(times.count), *texts)])
 
 
-def _layers(result: Result) -> Table:
-    rows = [
-        (
-            one.name,
-            time_text(one.compute_ns),
-            time_text(one.raw_comm_ns),
-            time_text(one.exposed_comm_ns),
-            _share(one.exposed_comm_ns, one.raw_comm_ns),
-        )
-        for one in layer_groups(result.layers)
-    ]
-    return table(("layer", "compute", "raw comm.", "exposed comm.", "exposed / raw"), rows)
-
-
 def _collectives(collectives: Sequence[Collective]) -> Table:
     if len(collectives) <= MANY_COLLECTIVES:
-        return table(
-            ("collective", "algorithm", "bytes", "start", "time", "busbw"),
-            [
-                (
-                    collective.name,
-                    collective.algorithm,
-                    scaled_text(collective.bytes, "B"),
-                    time_text(collective.start_ns),
-                    time_text(collective.time_ns),
-                    byte_rate_text(collective.busbw_bps),
-                )
-                for collective in collectives
-            ],
+        columns = without(COLLECTIVES, "iteration")
+        return table(columns, cells(columns, collectives))
+    groups: dict[tuple[str, str, int], list[float]] = {}
+    for one in collectives:
+        groups.setdefault((one.operation, one.algorithm, one.bytes), []).append(one.time_ns)
+    rows = [
+        (
+            operation,
+            algorithm,
+            scaled_text(size, "B"),
+            str(len(times)),
+            time_text(sum(times) / len(times)),
+            time_text(max(times)),
         )
-
-    def kind(collective: Collective) -> tuple[str, str, int]:
-        return (collective.operation, collective.algorithm, collective.bytes)
-
-    rows = []
-    for (operation, algorithm, size), same in groupby(sorted(collectives, key=kind), key=kind):
-        group = list(same)
-        times = [collective.time_ns for collective in group]
-        rows.append(
-            (
-                operation,
-                algorithm,
-                scaled_text(size, "B"),
-                str(len(group)),
-                time_text(sum(times) / len(times)),
-                time_text(max(times)),
-            )
-        )
+        for (operation, algorithm, size), times in sorted(groups.items())
+    ]
     return table(("collectives", "algorithm", "bytes", "count", "mean time", "longest"), rows)
 
 
@@ -285,23 +229,18 @@ def _choices(collectives: Sequence[Collective]) -> Table:
 def _simulator(result: Result) -> Table:
     simulator = result.simulator
     speed = simulator.events / simulator.wall_s if simulator.wall_s else None
-    versions = ", ".join(f"{name} {version}" for name, version in simulator.versions.items())
     rows = [
         ("wall time", f"{seconds_text(simulator.wall_s)}, CPU {seconds_text(simulator.cpu_s)}"),
         ("events", f"{scaled_text(simulator.events)}, {scaled_text(speed)} per second"),
         ("peak memory", scaled_text(simulator.peak_rss_bytes, "B")),
         ("seed", str(simulator.seed)),
-        ("versions", versions),
+        ("versions", versions_text(result)),
     ]
     return table(("simulator", ""), rows, numbers=False)
 
 
-def _share(part: float, whole: float) -> str:
-    return percent_text(part / whole if whole else None)
-
-
-#: The least share of the critical paths that a row has.
-_LEAST = 5e-4
+#: The least share of critical paths that is shown.
+LEAST = 5e-4
 
 
 def path_table(paths: Sequence[CriticalPath]) -> Table:
@@ -318,17 +257,10 @@ def path_table(paths: Sequence[CriticalPath]) -> Table:
         For each kind its time in a mean iteration, its share, and the step that has most of it.
     """
     whole = sum(path.time_ns for path in paths)
-    kinds = [kind for kind, _ in paths[0].times]
-    times = {kind: sum(getattr(path.times, kind) for path in paths) for kind in kinds}
     rows = [
-        (
-            kind.removesuffix("_ns"),
-            time_text(time / len(paths)),
-            percent_text(time / whole),
-            _longest(paths, kind),
-        )
-        for kind, time in sorted(times.items(), key=lambda item: -item[1])
-        if time > _LEAST * whole
+        (kind, time_text(time / len(paths)), percent_text(time / whole), _longest(paths, kind))
+        for kind, time in sorted(path_times(paths).items(), key=lambda item: -item[1])
+        if time > LEAST * whole
     ]
     shown = table(("critical path", "time", "share", "longest in"), rows)
     shown.columns[-1].justify = "left"
@@ -340,16 +272,13 @@ def _longest(paths: Sequence[CriticalPath], kind: str) -> str:
     """Return the step with the most time of a kind, its ranks and this time."""
 
     def time(step: PathStep) -> float:
-        value: float = getattr(step.times, kind)
+        value: float = getattr(step.times, f"{kind}_ns")
         return value
 
     step = max((step for path in paths for step in path.steps), key=time, default=None)
     if step is None:
         return ""
-    ranks = f"rank {step.last_rank}"
-    if step.first_rank != step.last_rank:
-        ranks = f"rank {step.first_rank} → {step.last_rank}"
-    return f"{step.name}, {ranks}: {time_text(time(step))}"
+    return f"{step.name}, rank {ranks_text(step)}: {time_text(time(step))}"
 
 
 def network_table(result: Result) -> Table:
@@ -454,21 +383,6 @@ def events_table(result: Result, events: NetworkEvents) -> Table:
     if events.packets_refused:
         lost += f", {scaled_text(events.packets_refused)} dropped at links that were down"
     return table(("events", "" if is_estimate(result) else lost, "paths"), rows, numbers=False)
-
-
-def shared_links_table(links: Sequence[SharedLink]) -> Table:
-    """Return the links between switches that most flows share, and the ranks of these flows."""
-    rows = [
-        (
-            f"{link.source} → {link.target}",
-            str(link.flows),
-            scaled_text(link.bytes, "B"),
-            ", ".join(f"{source}→{target}" for source, target in link.pairs[:4])
-            + (" …" if link.flows > 4 else ""),
-        )
-        for link in links
-    ]
-    return table(("shared links", "flows", "carried", "ranks"), rows, numbers=False)
 
 
 def _event(event: NetworkEvent) -> tuple[str, str, str]:

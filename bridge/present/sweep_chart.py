@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from bridge.errors import InputError
 from bridge.present.chart import Chart, axis, color, curve, marks
-from bridge.present.comparison import changed_settings
+from bridge.present.comparison import differing_keys, value_text
 from bridge.present.metrics import Metric
 from bridge.results.result import Result
 from frontend import units
@@ -56,8 +56,8 @@ def sweep_chart(
     first: dict[tuple[str, str], Result] = {}
     for result, value in known:
         name, place = (
-            "" if by is None else _text(key_value(result, by)),
-            _text(key_value(result, x)),
+            "" if by is None else key_text(result, by),
+            key_text(result, x),
         )
         _check_equal(first.setdefault((name, place), result), result, x, by)
         curves.setdefault(name, {}).setdefault(place, []).append(value)
@@ -85,16 +85,10 @@ def sweep_chart(
 
 def _keys(results: Sequence[Result], x: str | None, by: str | None) -> tuple[str, str | None]:
     """Return the keys of the axis and of the curves."""
-    differ = dict.fromkeys(
-        setting.key
-        for result in results[1:]
-        for setting in changed_settings(results[0].scenario, result.scenario)
-    )
-    values = {
-        key: {_text(key_value(result, key)) for result in results}
-        for key in differ
-        if all(_has(result, key) for result in results)
-    }
+    values: dict[str, set[str]] = {}
+    for key in differing_keys(results):
+        with suppress(InputError):  # a result that does not have it
+            values[key] = {key_text(result, key) for result in results}
     free = sorted(
         (key for key in values if key not in (x, by)),
         key=lambda key: (
@@ -114,8 +108,7 @@ def _keys(results: Sequence[Result], x: str | None, by: str | None) -> tuple[str
 
 def _check_equal(first: Result, result: Result, x: str, by: str | None) -> None:
     """Check that two results at the same place of a curve differ in nothing but the seed."""
-    changed = {setting.key for setting in changed_settings(first.scenario, result.scenario)}
-    if other := sorted(changed - {_SEED}):
+    if other := sorted({*differing_keys([first, result])} - {_SEED}):
         same = x if by is None else f"{x} and {by}"
         raise InputError(
             f"results with the same {same} differ in {', '.join(other)}: expected results that "
@@ -123,16 +116,8 @@ def _check_equal(first: Result, result: Result, x: str, by: str | None) -> None:
         )
 
 
-def _has(result: Result, path: str) -> bool:
-    try:
-        key_value(result, path)
-    except InputError:
-        return False
-    return True
-
-
-def key_value(result: Result, path: str) -> Any:
-    """Return the value of a key of the scenario of a result.
+def key_text(result: Result, path: str) -> str:
+    """Return the value of a key of the scenario of a result as text.
 
     Raises
     ------
@@ -146,11 +131,7 @@ def key_value(result: Result, path: str) -> Any:
         except (KeyError, IndexError, TypeError):
             name = result.scenario.get("name")
             raise InputError(f"{path}: the scenario of {name} has no such key") from None
-    return value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value_text(value)
 
 
 def _order(text: str) -> tuple[int, float, str]:

@@ -17,13 +17,13 @@ Cell = str | tuple[str, ...]
 
 
 def table(
-    headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, numbers: bool = True
+    headings: Iterable[str], rows: Iterable[Sequence[Cell]], *, numbers: bool = True
 ) -> Table:
     """Return a table for a terminal.
 
     Parameters
     ----------
-    headings : sequence of str
+    headings : iterable of str
         The names of the columns.
     rows : iterable of sequence of str or tuple of str
         The cells of each row.

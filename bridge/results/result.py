@@ -142,6 +142,11 @@ class Result(BaseModel):
     _tables: RunTables = PrivateAttr(default_factory=RunTables)
 
     @property
+    def name(self) -> str:
+        """The name of the scenario."""
+        return str(self.scenario.get("name", "simulation"))
+
+    @property
     def tables(self) -> RunTables:
         """The tables of links, flows and completion times, which are files beside result.json."""
         return self._tables
@@ -205,9 +210,8 @@ class Result(BaseModel):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        name = str(self.scenario.get("name", "simulation"))
         return result_html(
-            name, self.status, self.time_ns, self.iterations, self.layers, self.network
+            self.name, self.status, self.time_ns, self.iterations, self.layers, self.network
         )
 
     def to_json(self) -> str:

@@ -12,8 +12,7 @@ from rich.console import Console
 
 import bridge
 from bridge.cli.main import main
-from bridge.present.comparison import compare
-from bridge.present.comparison_report import comparison_report
+from bridge.present.comparison import compare, comparison_report
 from bridge.results.result import Result
 
 

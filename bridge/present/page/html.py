@@ -9,7 +9,7 @@ from bridge.present.chart import Chart
 
 
 def table(
-    caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, text: bool = False
+    caption: str, headings: Iterable[str], rows: Iterable[Sequence[str]], *, text: bool = False
 ) -> str:
     """Return a table; with `text`, all columns are aligned as text."""
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in headings)

@@ -7,18 +7,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
-from typing import Any
 
 from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.chart import Chart
-from bridge.present.comparison import changed_settings, compare, signed_percent
+from bridge.present.columns import (
+    COLLECTIVES,
+    DIMENSIONS,
+    FLOWS,
+    PATH_STEPS,
+    RUNS,
+    TCP_COUNTERS,
+    cells,
+    link_columns,
+    without,
+)
+from bridge.present.comparison import compare, differing_keys, signed_percent
 from bridge.present.deciding import what_decides, what_differs
-from bridge.present.links import LinkMap, hottest, link_heat, link_map
-from bridge.present.metrics import METRICS, is_estimate
+from bridge.present.links import hottest, link_heat, link_map
+from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
-from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
-from bridge.present.sweep_chart import key_value, sweep_chart
+from bridge.present.quantities import percent_text, time_text
+from bridge.present.report import LEAST
+from bridge.present.sweep_chart import key_text, sweep_chart
 from bridge.present.timeline_chart import timeline
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
@@ -42,22 +53,20 @@ def changes(results: Results) -> Parts:
         return _sweep(results)
     parts = []
     for (before, first), (after, second) in pairwise(results.items()):
-        settings = list(changed_settings(first.scenario, second.scenario))
-        if not settings:
+        comparison = compare(first, second)
+        if not comparison.settings:
             parts.append(html.note(f"The scenarios of {before} and {after} are equal."))
             continue
-        rows = [(one.key, _plain(one.before), _plain(one.after)) for one in settings]
         caption = f"Settings that differ between {before} and {after}"
+        rows = [one.texts for one in comparison.settings]
         parts.append(html.table(caption, ("setting", before, after), rows, text=True))
         difference = what_differs(first, second)
         if difference:
             parts.append(html.note(difference))
-        comparison = compare(first, second)
         largest = [one for one in comparison.layers if one.difference][:_ROWS]
         if largest:
             times = [
-                (one.name, *map(time_text, (one.before, one.after)), signed_percent(one.relative))
-                for one in largest
+                (one.name, *one.texts(time_text), signed_percent(one.relative)) for one in largest
             ]
             caption = "Layers by their difference: compute and exposed communication"
             parts.append(html.table(caption, ("layer", before, after, "difference"), times))
@@ -66,12 +75,7 @@ def changes(results: Results) -> Parts:
 
 def _sweep(results: Results) -> Parts:
     """The settings that differ in many results, and the time that depends on them."""
-    first, *others = results.values()
-    keys = dict.fromkeys(
-        setting.key
-        for other in others
-        for setting in changed_settings(first.scenario, other.scenario)
-    )
+    keys = differing_keys(list(results.values()))
     rows = [
         (name, *(_setting(result, key) for key in keys), TIME.cell(result))
         for name, result in results.items()
@@ -89,13 +93,9 @@ def _sweep(results: Results) -> Parts:
 
 def _setting(result: Result, key: str) -> str:
     try:
-        return _plain(key_value(result, key))
+        return key_text(result, key)
     except InputError:  # only other results have it
         return "–"
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def hot_links(results: Results) -> Parts:
@@ -114,61 +114,31 @@ def hot_links(results: Results) -> Parts:
         lossy = sorted((one for one in links.links if one["drops"]), key=lambda one: -one["drops"])
         for caption, shown in (("The busiest links", hot), ("Links with drops", lossy[:_ROWS])):
             if shown:
-                rows = [_link_row(links, one) for one in shown]
-                parts.append(html.table(caption + of(results, name), _LINK_HEADINGS, rows))
+                columns = link_columns(links)
+                rows = cells(columns, shown)
+                parts.append(html.table(caption + of(results, name), columns, rows))
     add_each(results, charts.queues, parts, found)
     add_each(results, charts.throughput, parts, found)
     return parts, found
 
 
-_LINK_HEADINGS = ("link", "dimension", "utilization", "bytes", "queue", "drops", "marks")
-
-
-def _link_row(links: LinkMap, link: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        links.link_name(link),
-        link["dimension"],
-        percent_text(link["utilization"]),
-        scaled_text(link["wire_bytes"], "B"),
-        scaled_text(link["max_queue_bytes"], "B"),
-        str(link["drops"]),
-        str(link["ecn_marks"]),
-    )
-
-
 def transport(results: Results) -> Parts:
     """What TCP did, and the flows that repaired losses."""
-    numbers: tuple[tuple[str, Callable[[Result], str]], ...] = (
-        ("packets", lambda r: scaled_text(r.network.packets)),
-        ("drops", lambda r: str(r.network.drops)),
-        ("retransmissions", lambda r: str(r.network.retransmissions)),
-        ("timeouts (RTO)", lambda r: str(r.network.rto_events)),
-        ("ECN marks", lambda r: str(r.network.ecn_marks)),
-        ("round-trip time, mean over flows", lambda r: time_text(r.network.rtt_mean_ns or None)),
-        ("round-trip time, p99", lambda r: time_text(r.network.rtt_p99_ns or None)),
-    )
     packets = {name: one for name, one in results.items() if not is_estimate(one)}
     if not packets:
         return [html.note("The fabric estimates, so there are no packets and no losses.")], []
-    rows = [(label, *(text(result) for result in packets.values())) for label, text in numbers]
+    rows = [
+        (label, *(text(result) for result in packets.values()))
+        for label, text in TCP_COUNTERS.items()
+    ]
     parts = [html.table("Counters of TCP", ("", *packets), rows)]
     for name, result in packets.items():
         flows = [row for row in result.tables.rows("flows") if row["retransmissions"]]
         flows.sort(key=lambda row: (-row["rto_events"], -row["retransmissions"]))
         if flows:
-            rows = [
-                (
-                    f"rank {row['source']} → rank {row['target']}",
-                    str(row["retransmissions"]),
-                    str(row["rto_events"]),
-                    time_text(row["fct_max_ns"]),
-                    f"{row['slowdown']:.1f}",
-                )
-                for row in flows[:_ROWS]
-            ]
-            headings = ("flow", "retransmissions", "timeouts", "slowest message", "slowdown")
+            rows = cells(FLOWS, flows[:_ROWS])
             caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
-            parts.append(html.table(caption + of(packets, name), headings, rows))
+            parts.append(html.table(caption + of(packets, name), FLOWS, rows))
     found: list[Chart] = []
     add_each(packets, charts.windows, parts, found)
     add_each(packets, charts.round_trips, parts, found)
@@ -208,10 +178,6 @@ def _curves(chart: Chart) -> str:
     """Return in words what a chart of curves or bars shows."""
     names = [str(trace["name"]) for trace in chart.traces]
     return f"{chart.layout['xaxis']['title']['text']}; {', '.join(names)}"
-
-
-#: The least share of a critical path that is told.
-_LEAST = 0.0005
 
 
 def overview(results: Results) -> Parts:
@@ -268,20 +234,18 @@ def where_time_went(results: Results) -> Parts:
         found.append(layers)
     for name, result in results.items():
         caption = f"Dimensions of the network{of(results, name)}"
-        headings = ("dimension", "links", "bytes", "utilization", "busiest", "queue", "drops")
-        parts.append(html.table(caption, headings, _dimensions(result)))
+        rows = cells(DIMENSIONS, result.network.dimensions)
+        parts.append(html.table(caption, DIMENSIONS, rows))
     busbw = charts.bus_bandwidths(results)
     if busbw is not None and len({size for one in busbw.traces for size in one["x"]}) > 1:
         parts.append(html.chart(busbw, f"{len(busbw.traces)} results"))
         found.append(busbw)
     for name, result in results.items():
-        longest = _collectives(result)
+        longest = sorted(result.collectives, key=lambda one: -one.time_ns)[:_ROWS]
         if longest:
-            content = html.table(
-                f"The longest of {len(result.collectives)} collectives",
-                ("collective", "iteration", "algorithm", "bytes", "time", "busbw"),
-                longest,
-            )
+            columns = without(COLLECTIVES, "start")
+            caption = f"The longest of {len(result.collectives)} collectives"
+            content = html.table(caption, columns, cells(columns, longest))
             parts.append(html.fold(f"Longest collectives{of(results, name)}", content))
     add_each(results, _timeline, parts, found)
     return parts, found
@@ -292,38 +256,6 @@ def _timeline(result: Result) -> Chart | None:
         return timeline(result)
     except InputError:  # the timeline is of other ranks or times, or has too much
         return None
-
-
-def _dimensions(result: Result) -> list[tuple[str, ...]]:
-    """Return the rows of the table of the network's dimensions."""
-    return [
-        (
-            one.name,
-            str(one.links),
-            scaled_text(one.wire_bytes, "B"),
-            percent_text(one.utilization_mean),
-            percent_text(one.utilization_max),
-            scaled_text(one.max_queue_bytes, "B"),
-            str(one.drops),
-        )
-        for one in result.network.dimensions
-    ]
-
-
-def _collectives(result: Result) -> list[tuple[str, ...]]:
-    """Return the rows of the table of the longest collectives."""
-    longest = sorted(result.collectives, key=lambda one: -one.time_ns)[:_ROWS]
-    return [
-        (
-            one.name,
-            str(one.iteration),
-            one.algorithm,
-            scaled_text(one.bytes, "B"),
-            time_text(one.time_ns),
-            byte_rate_text(one.busbw_bps),
-        )
-        for one in longest
-    ]
 
 
 def _longest_layer(result: Result) -> str:
@@ -350,10 +282,12 @@ def exposed(results: Results) -> Parts:
         if not result.critical_path:
             continue
         path = max(result.critical_path, key=lambda one: one.time_ns)
-        least = _LEAST * path.time_ns
-        times = {kind.removesuffix("_ns"): time for kind, time in path.times if time > least}
-        ranked = sorted(times.items(), key=lambda one: -one[1])
-        shares = ", ".join(f"{kind} {percent_text(time / path.time_ns)}" for kind, time in ranked)
+        ranked = sorted(path_times([path]).items(), key=lambda one: -one[1])
+        shares = ", ".join(
+            f"{kind} {percent_text(time / path.time_ns)}"
+            for kind, time in ranked
+            if time > LEAST * path.time_ns
+        )
         summaries.append(f"{name}: {shares}")
         parts.append(f"<p>{escape(name)}, iteration {path.iteration}: {escape(shares)}.</p>")
         parts.append(_path_table(path, name))
@@ -362,26 +296,10 @@ def exposed(results: Results) -> Parts:
 
 def _path_table(path: CriticalPath, name: str) -> str:
     longest = sorted(path.steps, key=lambda one: one.start_ns - one.end_ns)[:_ROWS]
-    rows = []
-    for step in sorted(longest, key=lambda one: one.start_ns):
-        kind, time = max(step.times, key=lambda one: one[1])
-        where = f"{step.first_rank} → {step.last_rank}"
-        if step.first_rank == step.last_rank:
-            where = str(step.first_rank)
-        rows.append(
-            (
-                step.name,
-                step.kind,
-                where,
-                time_text(step.start_ns),
-                time_text(step.end_ns - step.start_ns),
-                f"{kind.removesuffix('_ns')} {percent_text(time / (step.end_ns - step.start_ns))}",
-            )
-        )
     number = len(path.steps) + path.steps_left_out
     caption = f"The longest of {number} steps of the path of {name}, by time"
-    headings = ("step", "kind", "rank", "start", "time", "mostly")
-    return html.table(caption, headings, rows)
+    rows = cells(PATH_STEPS, sorted(longest, key=lambda one: one.start_ns))
+    return html.table(caption, PATH_STEPS, rows)
 
 
 def messages(results: Results) -> Parts:
@@ -412,18 +330,8 @@ def settings(results: Results) -> Parts:
     for name, result in results.items():
         text = json.dumps(result.scenario, indent=2, ensure_ascii=False)
         parts.append(html.fold(f"Scenario of {name}", f"<pre>{escape(text)}</pre>"))
-    rows = [
-        (
-            name,
-            ", ".join(f"{key} {value}" for key, value in result.simulator.versions.items()),
-            str(result.simulator.seed),
-            scaled_text(result.simulator.events),
-            f"{result.simulator.cpu_s:.1f} s",
-        )
-        for name, result in results.items()
-    ]
-    headings = ("result", "versions", "seed", "events", "CPU")
-    return [*parts, html.table("The runs", headings, rows)], []
+    rows = [(name, *cells(RUNS, [result])[0]) for name, result in results.items()]
+    return [*parts, html.table("The runs", ("result", *RUNS), rows)], []
 
 
 #: The sections about all results; after them come those about the first `MOST`.
