@@ -6,7 +6,7 @@ import os
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from bridge.present.chart import Chart
+from bridge.present.chart import Chart, Trace
 from bridge.present.figure import LETTER, bare, legend_below, new_figure, save
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
     figure = new_figure(WIDTH, max(2.2, chart.layout["height"] / _PIXELS_PER_INCH))
     axes = figure.subplots()
     bars = [trace for trace in chart.traces if trace["type"] == "bar"]
-    if any("base" in trace for trace in bars):
-        _draw_spans(axes, bars, chart.layout["yaxis"]["categoryarray"])
-    elif bars:
-        _draw_bars(axes, bars)
+    if bars:
+        _draw_bars(axes, bars, chart.layout)
     for trace in chart.traces:
         if trace["type"] == "scatter" and trace.get("marker", {}).get("opacity", 1):
             _draw_scatter(axes, trace)
@@ -54,16 +52,20 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
     save(figure, path)
 
 
-def _draw_bars(axes: Axes, traces: list[dict[str, Any]]) -> None:
-    """Draw horizontal bars that are stacked in their group; groups stand side by side."""
-    rows = list(dict.fromkeys(name for trace in traces for name in trace["y"]))
+def _draw_bars(axes: Axes, traces: list[Trace], layout: dict[str, Any]) -> None:
+    """Draw horizontal bars: stacked in their group, with groups side by side, or where they begin.
+
+    A bar that says where it begins has its text in it, if there is room.
+    """
+    named = dict.fromkeys(name for trace in traces for name in trace["y"])
+    rows = layout["yaxis"].get("categoryarray", list(named))
     groups = list(dict.fromkeys(trace.get("offsetgroup", "") for trace in traces))
     height = 0.8 / len(groups)
     ends: dict[tuple[str, str], float] = {}
     for trace in traces:
         group = trace.get("offsetgroup", "")
         shift = (groups.index(group) - (len(groups) - 1) / 2) * height
-        starts = [ends.get((group, name), 0.0) for name in trace["y"]]
+        starts = trace.get("base") or [ends.get((group, name), 0.0) for name in trace["y"]]
         axes.barh(
             [rows.index(name) + shift for name in trace["y"]],
             trace["x"],
@@ -77,39 +79,29 @@ def _draw_bars(axes: Axes, traces: list[dict[str, Any]]) -> None:
         )
         for name, start, value in zip(trace["y"], starts, trace["x"], strict=True):
             ends[group, name] = start + value
+    spans = [trace for trace in traces if "base" in trace]
+    if spans:
+        _write_in_bars(axes, spans, rows)
     axes.set_yticks(range(len(rows)), rows, fontsize="small")
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
-def _draw_spans(axes: Axes, traces: list[dict[str, Any]], rows: list[str]) -> None:
-    """Draw horizontal bars that begin where their trace says, with a text where it fits."""
-    ends = [
-        end for trace in traces for end in map(sum, zip(trace["base"], trace["x"], strict=True))
+def _write_in_bars(axes: Axes, traces: list[Trace], rows: list[str]) -> None:
+    """Write the texts of bars where they fit."""
+    bars = [
+        bar
+        for trace in traces
+        for bar in zip(trace["y"], trace["base"], trace["x"], trace["text"], strict=True)
     ]
-    starts = [start for trace in traces for start in trace["base"]]
-    letter = LETTER * 0.8 * (max(ends) - min(starts)) / (WIDTH - 2)
-    for trace in traces:
-        axes.barh(
-            [rows.index(name) for name in trace["y"]],
-            trace["x"],
-            0.8,
-            trace["base"],
-            label=trace["name"],
-            color=trace["marker"]["color"],
-            edgecolor="white",
-            linewidth=0.3,
-        )
-        for name, start, length, text in zip(
-            trace["y"], trace["base"], trace["x"], trace["text"], strict=True
-        ):
-            if len(text) * letter < length:
-                middle = (start + length / 2, rows.index(name))
-                axes.annotate(text, middle, ha="center", va="center", fontsize=6)
-    axes.set_yticks(range(len(rows)), rows, fontsize="small")
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    end = max(start + length for _, start, length, _ in bars)
+    letter = LETTER * 0.8 * (end - min(start for _, start, _, _ in bars)) / (WIDTH - 2)
+    for name, start, length, text in bars:
+        if len(text) * letter < length:
+            middle = (start + length / 2, rows.index(name))
+            axes.annotate(text, middle, ha="center", va="center", fontsize=6)
 
 
-def _draw_scatter(axes: Axes, trace: dict[str, Any]) -> None:
+def _draw_scatter(axes: Axes, trace: Trace) -> None:
     x, y = ([nan if value is None else value for value in trace[name]] for name in "xy")
     label = trace["name"] if trace.get("showlegend", True) else None
     if "lines" in trace["mode"]:

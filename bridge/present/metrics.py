@@ -13,7 +13,7 @@ from bridge.present.quantities import (
     time_text,
     time_unit,
 )
-from bridge.results.measurements import Collective, CriticalPath, Training
+from bridge.results.measurements import Collective, CriticalPath, Iteration, Training
 from bridge.results.result import Result
 from frontend.fabrics import ESTIMATORS
 
@@ -44,12 +44,14 @@ class Metric:
         return "–" if value is None else self.text(value)
 
 
-def _share_of_time(part: Callable[[Result], float]) -> Callable[[Result], Value]:
+def _share_of_time(part: Callable[[Iteration], float]) -> Callable[[Result], Value]:
     """Return the share of the time of all iterations; None for runs without computation."""
 
     def share(result: Result) -> Value:
         computes = any(iteration.compute_ns for iteration in result.iterations)
-        return part(result) / result.time_ns if computes and result.time_ns else None
+        if not computes or not result.time_ns:
+            return None
+        return sum(map(part, result.iterations)) / result.time_ns
 
     return share
 
@@ -131,21 +133,9 @@ METRICS = {
     for metric in (
         _time("time", "time_ns", lambda r: r.time_ns),
         _time("iteration", "iteration_mean_ns", _iteration),
-        _percent(
-            "compute",
-            "compute_share",
-            _share_of_time(lambda r: sum(one.compute_ns for one in r.iterations)),
-        ),
-        _percent(
-            "exposed",
-            "exposed_share",
-            _share_of_time(lambda r: sum(one.exposed_comm_ns for one in r.iterations)),
-        ),
-        _percent(
-            "waiting",
-            "waiting_share",
-            _share_of_time(lambda r: sum(one.waiting_ns for one in r.iterations)),
-        ),
+        _percent("compute", "compute_share", _share_of_time(lambda one: one.compute_ns)),
+        _percent("exposed", "exposed_share", _share_of_time(lambda one: one.exposed_comm_ns)),
+        _percent("waiting", "waiting_share", _share_of_time(lambda one: one.waiting_ns)),
         Metric(
             "tokens",
             "tokens_per_s",

@@ -65,6 +65,10 @@ def _kind(
     return PictureKind(description, draw, choices)
 
 
+def _of_all(make: Callable[[Results], Chart | None]) -> Callable[[Results, View], Chart | None]:
+    return lambda results, view: make(results)
+
+
 def _of_one(make: Callable[[Result], Chart | None]) -> Callable[[Results, View], Chart | None]:
     return lambda results, view: make(_single(results))
 
@@ -98,32 +102,30 @@ def _topology(results: Results, view: View, file: Path) -> None:
 _SERIES = "time series, which `outputs.series` in the scenario asks for"
 
 KINDS = {
-    "layers": _kind(
-        "the time of each layer", lambda results, view: charts.layers(results), "layers"
-    ),
+    "layers": _kind("the time of each layer", _of_all(charts.layers), "layers"),
     "iteration": _kind(
         "compute and exposed communication by what it is for",
-        lambda results, view: charts.iteration_parts(results),
+        _of_all(charts.iteration_parts),
         "iterations with computation",
     ),
     "busbw": _kind(
         "bus bandwidth of collectives against size",
-        lambda results, view: charts.bus_bandwidths(results),
+        _of_all(charts.bus_bandwidths),
         "collectives",
     ),
     "critical-path": _kind(
         "what iterations wait for",
-        lambda results, view: charts.critical_path(results),
+        _of_all(charts.critical_path),
         "a critical path, which `cosim run --critical-path` records",
     ),
     "fct": _kind(
         "completion times of messages, a distribution",
-        lambda results, view: charts.completion_times(results),
+        _of_all(charts.completion_times),
         "fct.csv",
     ),
     "slowdown": _kind(
         "slowdown of flows, a distribution",
-        lambda results, view: charts.slowdowns(results),
+        _of_all(charts.slowdowns),
         "flows.csv with flows",
     ),
     "links": _kind("utilization of the links on the topology", _of_one(_links), "links.csv"),

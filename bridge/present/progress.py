@@ -136,8 +136,7 @@ class LineReporter(Reporter):
         if now - self._last < self._interval_s:
             return
         self._last = now
-        parts = [f"simulated {time_text(progress.time_ns)}", *details(progress)]
-        self._console.print(", ".join(parts), soft_wrap=True, highlight=False, markup=False)
+        _print(self._console, _line(progress))
 
 
 def reporter_for(console: Console) -> Reporter:
@@ -180,11 +179,17 @@ def details(progress: Snapshot) -> list[str]:
         parts.append(f"{percent_text(share)} of {scaled_text(progress.total_bytes, 'B')}")
     if progress.wall_s > 0:
         parts.append(_speed(progress))
-    parts.append(seconds_text(progress.wall_s))
-    left = seconds_left(progress)
-    if left is not None:
-        parts.append(f"{seconds_text(left)} left")
-    return parts
+    return [*parts, seconds_text(progress.wall_s), *_left(progress)]
+
+
+def _line(progress: Snapshot) -> str:
+    """Return the progress as a line for a log."""
+    return ", ".join([f"simulated {time_text(progress.time_ns)}", *details(progress)])
+
+
+def _print(console: Console, line: str) -> None:
+    """Print a line as it is, however narrow the console is."""
+    console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _speed(progress: Snapshot) -> str:
@@ -199,6 +204,12 @@ def _fitting(parts: list[str], width: int) -> str:
     while len(parts) > 1 and len(", ".join(parts)) > width:
         parts = [*parts[:-2], parts[-1]]
     return ", ".join(parts)
+
+
+def _left(progress: Snapshot) -> list[str]:
+    """Return the text of the time that is left, if it is known."""
+    left = seconds_left(progress)
+    return [] if left is None else [f"{seconds_text(left)} left"]
 
 
 def seconds_left(progress: Snapshot) -> float | None:
@@ -285,7 +296,7 @@ class PointBars(LiveBar, PointsDisplay):
             self._bar.update(
                 self._all, completed=self._ended, details=f"{self._ended} of {self._total}"
             )
-        self._bar.console.print(line, soft_wrap=True, highlight=False, markup=False)
+        _print(self._bar.console, line)
 
 
 class PointLines(PointsDisplay):
@@ -312,17 +323,13 @@ class PointLines(PointsDisplay):
             if now < self._next.setdefault(name, now + self._interval_s):
                 return
             self._next[name] = now + self._interval_s
-        texts = [f"simulated {time_text(progress.time_ns)}", *details(progress)]
-        self._print(f"{name}: {', '.join(texts)}")
+        _print(self._console, f"{name}: {_line(progress)}")
 
     def done(self, name: str, line: str) -> None:
         """Print the line."""
         with self._lock:
             self._next.pop(name, None)
-        self._print(line)
-
-    def _print(self, line: str) -> None:
-        self._console.print(line, soft_wrap=True, highlight=False, markup=False)
+        _print(self._console, line)
 
 
 def points_display(console: Console, total: int) -> PointsDisplay:
@@ -347,7 +354,4 @@ def _brief(progress: Snapshot) -> list[str]:
     texts = [time_text(progress.time_ns)]
     if progress.total_bytes:
         texts.append(percent_text(progress.delivered_bytes / progress.total_bytes))
-    left = seconds_left(progress)
-    if left is not None:
-        texts.append(f"{seconds_text(left)} left")
-    return texts
+    return [*texts, *_left(progress)]

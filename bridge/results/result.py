@@ -37,7 +37,7 @@ from bridge.results.measurements import (
     System,
     Training,
 )
-from bridge.results.notebook import result_html
+from bridge.results.notebook import data_frames, result_html
 from bridge.results.run_tables import RunTables
 from frontend.loading.stored import as_now
 from frontend.schema.outputs import chosen
@@ -54,26 +54,6 @@ FILE_NAME = "result.json"
 
 #: Where it writes an incomplete result if `FILE_NAME` holds a complete one.
 PARTIAL_NAME = "result.partial.json"
-
-#: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
-#: no events, or an output that is not asked for.
-OPTIONAL = (
-    "error",
-    "jobs",
-    "training",
-    "iteration_times",
-    "reconfigurations",
-    "network_events",
-    "reordering",
-    "shared_links",
-    "estimate",
-    "critical_path",
-    "files",
-    "repeat",
-)
-
-#: Fields of a collective that are left out if they have this value.
-ONLY_IF_OTHER = {"groups": 1, "choice": ""}
 
 
 class Result(BaseModel):
@@ -195,9 +175,7 @@ class Result(BaseModel):
         ResultError
             A file beside result.json cannot be read.
         """
-        from bridge.results.tables import tables
-
-        return tables(self.to_dict(), self._tables)
+        return data_frames(self.to_dict(), self._tables)
 
     def __repr__(self) -> str:
         name = self.scenario.get("name", "scenario")
@@ -302,6 +280,18 @@ class Result(BaseModel):
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise ResultError(f"{file}: {where}: {first['msg']}") from None
+
+
+#: Fields that are left out if they do not apply: no error, one job, circuits that do not change, or
+#: no events, or an output that is not asked for.
+OPTIONAL = [name for name, field in Result.model_fields.items() if field.default is None]
+
+#: Fields of a collective that are left out if they have this value.
+ONLY_IF_OTHER = {
+    name: field.default
+    for name, field in Collective.model_fields.items()
+    if not field.is_required()
+}
 
 
 def _finite(text: str) -> float:

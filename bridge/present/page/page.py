@@ -58,12 +58,14 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
     sections, contents, charts = [], [], []
     first = dict(islice(results.items(), MOST))
     for name, title, make in SECTIONS:
-        parts, found = make(results if name in FOR_ALL else first)
-        text = html.section(name, title, parts)
+        parts = make(results if name in FOR_ALL else first)
+        text = html.section(
+            name, title, (one if isinstance(one, str) else html.chart(*one) for one in parts)
+        )
         if text:
             sections.append(text)
             contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
-            charts += [chart.to_dict() for chart in found]
+            charts += [one[0].to_dict() for one in parts if not isinstance(one, str)]
     folder = resources.files("bridge.present.page")
     page = _PAGE.format(
         title=escape(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
@@ -35,7 +36,8 @@ from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 
 Results = Mapping[str, Result]
-Parts = tuple[list[str], list[Chart]]
+Parts = list[str | tuple[Chart, str]]
+"""Pieces of HTML, and charts, each with what it says in words."""
 
 #: Rows of a table at most.
 _ROWS = 15
@@ -51,7 +53,7 @@ def changes(results: Results) -> Parts:
     """What changed in the scenario."""
     if len(results) > MOST:
         return _sweep(results)
-    parts = []
+    parts: Parts = []
     for (before, first), (after, second) in pairwise(results.items()):
         comparison = compare(first, second)
         if not comparison.settings:
@@ -70,7 +72,7 @@ def changes(results: Results) -> Parts:
             ]
             caption = "Layers by their difference: compute and exposed communication"
             parts.append(html.table(caption, ("layer", before, after, "difference"), times))
-    return parts, []
+    return parts
 
 
 def _sweep(results: Results) -> Parts:
@@ -81,14 +83,11 @@ def _sweep(results: Results) -> Parts:
         for name, result in results.items()
     ]
     headings = ("result", *keys, TIME.name)
-    parts = [html.table(f"Settings that differ in {len(results)} results", headings, rows)]
-    try:
-        chart = sweep_chart(list(results.values()), None, TIME, None)
-    except InputError:  # they differ in more than a picture shows
-        chart = None
-    if chart is None:
-        return parts, []
-    return [html.chart(chart, TIME.name), *parts], [chart]
+    parts: Parts = [html.table(f"Settings that differ in {len(results)} results", headings, rows)]
+    with suppress(InputError):  # they differ in more than a picture shows
+        if chart := sweep_chart(list(results.values()), None, TIME, None):
+            return [(chart, TIME.name), *parts]
+    return parts
 
 
 def _setting(result: Result, key: str) -> str:
@@ -100,8 +99,7 @@ def _setting(result: Result, key: str) -> str:
 
 def hot_links(results: Results) -> Parts:
     """The topology with the utilization of its links."""
-    parts: list[str] = []
-    found: list[Chart] = []
+    parts: Parts = []
     for number, (name, result) in enumerate(results.items()):
         links = link_map(result)
         if links is None:
@@ -109,29 +107,26 @@ def hot_links(results: Results) -> Parts:
         hot = hottest(links.links, _ROWS)
         chart = link_heat(f"links-{number}", f"Links by utilization{of(results, name)}", links)
         busiest = f"The busiest link is {links.link_name(hot[0])}"
-        parts.append(html.chart(chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
-        found.append(chart)
+        parts.append((chart, f"{busiest}, {percent_text(hot[0]['utilization'])}"))
         lossy = sorted((one for one in links.links if one["drops"]), key=lambda one: -one["drops"])
         for caption, shown in (("The busiest links", hot), ("Links with drops", lossy[:_ROWS])):
             if shown:
                 columns = link_columns(links)
                 rows = cells(columns, shown)
                 parts.append(html.table(caption + of(results, name), columns, rows))
-    add_each(results, charts.queues, parts, found)
-    add_each(results, charts.throughput, parts, found)
-    return parts, found
+    return parts + _each(results, charts.queues) + _each(results, charts.throughput)
 
 
 def transport(results: Results) -> Parts:
     """What TCP did, and the flows that repaired losses."""
     packets = {name: one for name, one in results.items() if not is_estimate(one)}
     if not packets:
-        return [html.note("The fabric estimates, so there are no packets and no losses.")], []
+        return [html.note("The fabric estimates, so there are no packets and no losses.")]
     rows = [
         (label, *(text(result) for result in packets.values()))
         for label, text in TCP_COUNTERS.items()
     ]
-    parts = [html.table("Counters of TCP", ("", *packets), rows)]
+    parts: Parts = [html.table("Counters of TCP", ("", *packets), rows)]
     for name, result in packets.items():
         flows = [row for row in result.tables.rows("flows") if row["retransmissions"]]
         flows.sort(key=lambda row: (-row["rto_events"], -row["retransmissions"]))
@@ -139,12 +134,8 @@ def transport(results: Results) -> Parts:
             rows = cells(FLOWS, flows[:_ROWS])
             caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
             parts.append(html.table(caption + of(packets, name), FLOWS, rows))
-    found: list[Chart] = []
-    add_each(packets, charts.windows, parts, found)
-    add_each(packets, charts.round_trips, parts, found)
-    if not found:
-        parts.append(html.note(_NO_SERIES))
-    return parts, found
+    found = _each(packets, charts.windows) + _each(packets, charts.round_trips)
+    return parts + (found or [html.note(_NO_SERIES)])
 
 
 _NO_SERIES = (
@@ -158,20 +149,16 @@ def of(results: Results, name: str) -> str:
     return f" of {name}" if len(results) > 1 else ""
 
 
-def add_each(
-    results: Results,
-    make: Callable[[Result], Chart | None],
-    parts: list[str],
-    found: list[Chart],
-) -> None:
-    """Add a chart for each result that has what it shows."""
+def _each(results: Results, make: Callable[[Result], Chart | None]) -> Parts:
+    """Return a chart for each result that has what it shows."""
+    parts: Parts = []
     for number, (name, result) in enumerate(results.items()):
         chart = make(result)
         if chart is not None:
             caption = chart.caption + of(results, name)
             own = replace(chart, name=f"{chart.name}-{number}", caption=caption)
-            parts.append(html.chart(own, _curves(own)))
-            found.append(own)
+            parts.append((own, _curves(own)))
+    return parts
 
 
 def _curves(chart: Chart) -> str:
@@ -182,7 +169,8 @@ def _curves(chart: Chart) -> str:
 
 def overview(results: Results) -> Parts:
     """The numbers that count, and how they differ from those of the first result."""
-    parts, first = [], next(iter(results.values()))
+    parts: Parts = []
+    first = next(iter(results.values()))
     for name, result in results.items():
         if result.status != "complete":
             text = f"{name} is partial: {result.error or result.status.replace('_', ' ')}."
@@ -194,52 +182,48 @@ def overview(results: Results) -> Parts:
             for metric in METRICS.values()
             if metric.value(first) is not None
         ]
-        return [*parts, f'<dl class="cards">{"".join(cards)}</dl>'], []
+        return [*parts, f'<dl class="cards">{"".join(cards)}</dl>']
     if len(results) > MOST:
         used = [one for one in METRICS.values() if any(map(one.value, results.values()))]
         rows = [[name, *(one.cell(r) for one in used)] for name, r in results.items()]
         parts.append(html.table("Metrics", ("result", *(one.name for one in used)), rows))
         text = f"The sections that follow show the first {MOST} of {len(results)} results."
-        return [*parts, html.note(text)], []
+        return [*parts, html.note(text)]
     rows = []
     for metric in METRICS.values():
         if all(metric.value(result) is None for result in results.values()):
             continue
         base = metric.value(first)
-        cells = [metric.name]
+        texts = [metric.name]
         for result in results.values():
             value = metric.value(result)
             relative = None if not base or value is None else (value - base) / base
             difference = f" ({signed_percent(relative)})" if relative else ""
-            cells.append(metric.cell(result) + difference)
-        rows.append(cells)
+            texts.append(metric.cell(result) + difference)
+        rows.append(texts)
     parts.append(html.table("Differences are to the first result", ("", *results), rows))
-    return parts, []
+    return parts
 
 
 def where_time_went(results: Results) -> Parts:
     """Iterations, layers, dimensions, collectives, and what ranks did over time."""
-    found: list[Chart] = []
     said = {name: what_decides(result) for name, result in results.items()}
-    parts = [html.note(f"{name}: {text}") for name, text in said.items() if text]
+    parts: Parts = [html.note(f"{name}: {text}") for name, text in said.items() if text]
     whole = charts.iteration_parts(results)
     if whole is not None:
         shares = ", ".join(f"{one['name']} {one['x'][0]:.4g}" for one in whole.traces)
-        parts.append(html.chart(whole, f"{whole.layout['xaxis']['title']['text']}: {shares}"))
-        found.append(whole)
+        parts.append((whole, f"{whole.layout['xaxis']['title']['text']}: {shares}"))
     layers = charts.layers(results)
     if layers is not None:
         summary = "; ".join(f"{name}: {_longest_layer(one)}" for name, one in results.items())
-        parts.append(html.chart(layers, summary))
-        found.append(layers)
+        parts.append((layers, summary))
     for name, result in results.items():
         caption = f"Dimensions of the network{of(results, name)}"
         rows = cells(DIMENSIONS, result.network.dimensions)
         parts.append(html.table(caption, DIMENSIONS, rows))
     busbw = charts.bus_bandwidths(results)
     if busbw is not None and len({size for one in busbw.traces for size in one["x"]}) > 1:
-        parts.append(html.chart(busbw, f"{len(busbw.traces)} results"))
-        found.append(busbw)
+        parts.append((busbw, f"{len(busbw.traces)} results"))
     for name, result in results.items():
         longest = sorted(result.collectives, key=lambda one: -one.time_ns)[:_ROWS]
         if longest:
@@ -247,8 +231,7 @@ def where_time_went(results: Results) -> Parts:
             caption = f"The longest of {len(result.collectives)} collectives"
             content = html.table(caption, columns, cells(columns, longest))
             parts.append(html.fold(f"Longest collectives{of(results, name)}", content))
-    add_each(results, _timeline, parts, found)
-    return parts, found
+    return parts + _each(results, _timeline)
 
 
 def _timeline(result: Result) -> Chart | None:
@@ -275,8 +258,8 @@ def exposed(results: Results) -> Parts:
                 "The results have no critical path. Run with --critical-path to see what makes an "
                 "iteration as long as it is."
             )
-        return [html.note(text)], []
-    parts = []
+        return [html.note(text)]
+    parts: Parts = []
     summaries = []
     for name, result in results.items():
         if not result.critical_path:
@@ -291,7 +274,7 @@ def exposed(results: Results) -> Parts:
         summaries.append(f"{name}: {shares}")
         parts.append(f"<p>{escape(name)}, iteration {path.iteration}: {escape(shares)}.</p>")
         parts.append(_path_table(path, name))
-    return [html.chart(chart, "; ".join(summaries)), *parts], [chart]
+    return [(chart, "; ".join(summaries)), *parts]
 
 
 def _path_table(path: CriticalPath, name: str) -> str:
@@ -304,19 +287,15 @@ def _path_table(path: CriticalPath, name: str) -> str:
 
 def messages(results: Results) -> Parts:
     """Completion times and slowdowns."""
-    found = [
-        chart
-        for chart in (charts.completion_times(results), charts.slowdowns(results))
-        if chart is not None
-    ]
-    parts = []
-    for chart in found:
-        medians = ", ".join(
-            f"{trace['name']}: median {_median(trace['x'], trace['y']):.4g}"
-            for trace in chart.traces
-        )
-        parts.append(html.chart(chart, medians))
-    return parts, found
+    parts: Parts = []
+    for chart in (charts.completion_times(results), charts.slowdowns(results)):
+        if chart is not None:
+            medians = ", ".join(
+                f"{trace['name']}: median {_median(trace['x'], trace['y']):.4g}"
+                for trace in chart.traces
+            )
+            parts.append((chart, medians))
+    return parts
 
 
 def _median(values: list[float], fractions: list[float]) -> float:
@@ -326,12 +305,12 @@ def _median(values: list[float], fractions: list[float]) -> float:
 
 def settings(results: Results) -> Parts:
     """The scenarios, and what ran them."""
-    parts = []
+    parts: Parts = []
     for name, result in results.items():
         text = json.dumps(result.scenario, indent=2, ensure_ascii=False)
         parts.append(html.fold(f"Scenario of {name}", f"<pre>{escape(text)}</pre>"))
     rows = [(name, *cells(RUNS, [result])[0]) for name, result in results.items()]
-    return [*parts, html.table("The runs", ("result", *RUNS), rows)], []
+    return [*parts, html.table("The runs", ("result", *RUNS), rows)]
 
 
 #: The sections about all results; after them come those about the first `MOST`.
