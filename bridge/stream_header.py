@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.errors import StreamError
-from frontend.loading.stored import as_now
+from frontend.loading.stored import as_now, lost_in_streams
 from frontend.scenario.file_paths import FILES
 from frontend.schema.outputs import chosen
 from frontend.stream import VERSION, decode
@@ -47,7 +47,8 @@ def read_header(stream: bytes) -> StreamHeader:
     Raises
     ------
     StreamError
-        The bytes are not a stream, or are one of another version.
+        The bytes are not a stream, are one of another version, or need a setting that cosim no
+        longer has.
     """
     try:
         record = next(decode(stream))
@@ -64,7 +65,13 @@ def read_header(stream: bytes) -> StreamHeader:
     files = scenario.pop(FILES, None) if isinstance(scenario, dict) else None
     if not _is_scenario(scenario) or not _are_digests(files):
         raise StreamError("the header of the stream has no scenario: compile the scenario again")
-    return StreamHeader(record.header.seed, as_now(scenario), files)
+    scenario = as_now(scenario)
+    for path, removed in lost_in_streams(scenario):
+        raise StreamError(
+            f"the stream has {path}, which cosim no longer has: {removed.expected}: compile the "
+            "scenario again without this key"
+        )
+    return StreamHeader(record.header.seed, scenario, files)
 
 
 def _are_digests(content: Any) -> bool:

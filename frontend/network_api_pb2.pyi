@@ -71,7 +71,7 @@ class Repeat(_message.Message):
     def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ..., check_interval: _Optional[int] = ...) -> None: ...
 
 class Tcp(_message.Message):
-    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "data_retries", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
+    __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
     class Recovery(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         PRR: _ClassVar[Tcp.Recovery]
@@ -89,7 +89,6 @@ class Tcp(_message.Message):
     CLOCK_GRANULARITY_PS_FIELD_NUMBER: _ClassVar[int]
     DELAYED_ACK_TIMEOUT_PS_FIELD_NUMBER: _ClassVar[int]
     DELAYED_ACK_SEGMENTS_FIELD_NUMBER: _ClassVar[int]
-    DATA_RETRIES_FIELD_NUMBER: _ClassVar[int]
     SACK_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMPS_FIELD_NUMBER: _ClassVar[int]
     WINDOW_SCALING_FIELD_NUMBER: _ClassVar[int]
@@ -110,7 +109,6 @@ class Tcp(_message.Message):
     clock_granularity_ps: int
     delayed_ack_timeout_ps: int
     delayed_ack_segments: int
-    data_retries: int
     sack: bool
     timestamps: bool
     window_scaling: bool
@@ -120,7 +118,7 @@ class Tcp(_message.Message):
     recovery: Tcp.Recovery
     buffers_count_packets: bool
     unlimited_window: bool
-    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., data_retries: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
 
 class HostCost(_message.Message):
     __slots__ = ("message_ps", "bytes_per_s")

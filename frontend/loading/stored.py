@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from frontend.loading.moved import in_new_places
@@ -27,6 +27,8 @@ class Removed(NamedTuple):
     """Returns the value that changed nothing, given the keys beside it."""
     expected: str
     """What an error expects instead."""
+    is_in_streams: bool = True
+    """Whether a stream that was compiled with another value still has its effect."""
 
 
 REMOVED = {
@@ -36,6 +38,7 @@ REMOVED = {
         lambda beside: beside.get("min_rto"), "expected only transport.min_rto"
     ),
     ("transport", "clock_granularity"): Removed(lambda _: "1us", "it is always 1us"),
+    ("transport", "data_retries"): Removed(lambda _: 15, "it is always 15", is_in_streams=False),
 }
 
 
@@ -59,6 +62,20 @@ def as_now(scenario: Any) -> Any:
         if isinstance(values, dict) and key in values and values[key] == removed.idle(values):
             del values[key]
     return current
+
+
+def lost_in_streams(scenario: Mapping[str, Any]) -> Iterator[tuple[str, Removed]]:
+    """Yield the keys whose effect a stream of this scenario no longer has, each with its path.
+
+    Examples
+    --------
+    >>> [path for path, _ in lost_in_streams({"transport": {"data_retries": 9}})]
+    ['transport.data_retries']
+    """
+    for (block, key), removed in REMOVED.items():
+        values = scenario.get(block)
+        if not removed.is_in_streams and isinstance(values, dict) and key in values:
+            yield f"{block}.{key}", removed
 
 
 def with_units(scenario: Any) -> Any:

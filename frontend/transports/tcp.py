@@ -102,9 +102,6 @@ class TcpTransport(Transport):
     recovery: Literal["prr", "classic"] = "prr"
     """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""
-    data_retries: Count = 15
-    """Number of consecutive retransmission timeouts after which a connection fails and ends the
-    run."""
 
 
 class _Tcp(Protocol[TcpTransport]):
@@ -174,7 +171,6 @@ class _Tcp(Protocol[TcpTransport]):
             "clock_granularity_ps": _CLOCK_GRANULARITY_PS,
             "delayed_ack_timeout_ps": transport.delayed_ack.timeout,
             "delayed_ack_segments": transport.delayed_ack.segments,
-            "data_retries": transport.data_retries,
             "sack": transport.sack,
             "timestamps": transport.timestamps,
             "window_scaling": transport.window_scaling,

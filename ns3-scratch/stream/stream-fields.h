@@ -77,7 +77,7 @@ inline constexpr auto FIELDS<TcpSettings> = std::tuple{
     Limited("clock_granularity_ps", &TcpSettings::clockGranularityPs, DELAY),
     Limited("delayed_ack_timeout_ps", &TcpSettings::delayedAckTimeoutPs, DELAY),
     Limited("delayed_ack_segments", &TcpSettings::delayedAckSegments, POSITIVE),
-    Limited("data_retries", &TcpSettings::dataRetries, POSITIVE),
+    From{13},
     &TcpSettings::sack,
     &TcpSettings::timestamps,
     &TcpSettings::windowScaling,

@@ -125,7 +125,7 @@ class StreamReaderTest : public UnitTest<StreamReaderTest>
         tcp.Number(1000, 1).Bytes(1001, "of a later version");
         const std::string unknown = Record(7, WireWriter().Number(1, 1));
         const Stream stream = Read(Header() + unknown + Settings(tcp) + Topology() + unknown);
-        NS_TEST_ASSERT_MSG_EQ(stream.settings.tcp.dataRetries, 15, "all else is read");
+        NS_TEST_ASSERT_MSG_EQ(stream.settings.tcp.delayedAckSegments, 1, "all else is read");
     }
 
     void RefusesAnotherOrder()

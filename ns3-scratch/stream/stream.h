@@ -49,7 +49,6 @@ struct TcpSettings
     uint64_t clockGranularityPs{0};
     uint64_t delayedAckTimeoutPs{0};
     uint32_t delayedAckSegments{1};
-    uint32_t dataRetries{15};
     bool sack{true};
     bool timestamps{false};
     bool windowScaling{true};

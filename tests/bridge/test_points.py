@@ -79,11 +79,11 @@ def test_results_outlive_new_keys_of_the_format(small: dict[str, Any], tmp_path:
     run_points([point(small, "p")], folder=tmp_path)
     file = tmp_path / "p" / "result.json"
     document = json.loads(file.read_text())
-    del document["scenario"]["transport"]["data_retries"]
+    del document["scenario"]["transport"]["initial_cwnd"]
     file.write_text(json.dumps(document))
     (same,) = run_points([point(small, "p")], folder=tmp_path)
     assert same.is_old
-    (other,) = run_points([point(small, "p", **{"transport.data_retries": 9})], folder=tmp_path)
+    (other,) = run_points([point(small, "p", **{"transport.initial_cwnd": 9})], folder=tmp_path)
     assert not other.is_old
 
 

@@ -47,6 +47,20 @@ def test_other_version() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "same", "other"),
+    [("transport.data_retries", 15, 9)],
+)
+def test_a_setting_that_is_gone(path: str, same: object, other: object) -> None:
+    """A stream with the value that is now constant is read; another one would run differently."""
+    block, key = path.split(".")
+    assert (
+        block in read_header(stream(scenario=json.dumps(SCENARIO | {block: {key: same}}))).scenario
+    )
+    with pytest.raises(StreamError, match=f"{path}, which cosim no longer has: it is always"):
+        read_header(stream(scenario=json.dumps(SCENARIO | {block: {key: other}})))
+
+
+@pytest.mark.parametrize(
     "scenario",
     [
         [],

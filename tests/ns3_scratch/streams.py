@@ -41,7 +41,6 @@ def tcp(**changes: Any) -> api.Tcp:
         "clock_granularity_ps": 1_000_000,
         "delayed_ack_timeout_ps": 1_000_000_000,
         "delayed_ack_segments": 1,
-        "data_retries": 15,
         "sack": True,
         "window_scaling": True,
         "link_header_bytes": 2,

@@ -55,7 +55,7 @@ SetTcpDefaults(const TcpSettings& settings)
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(settings.initialCwndSegments));
     Config::SetDefault("ns3::TcpSocket::TcpNoDelay", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocket::ConnTimeout", PicoSecondsValue(settings.initialRtoPs));
-    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(settings.dataRetries));
+    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(DATA_RETRIES));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(settings.delayedAckSegments));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout",
                        PicoSecondsValue(settings.delayedAckTimeoutPs));

@@ -7,6 +7,7 @@
 
 #include "ns3/type-id.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace cosim
 {
 
 struct TcpSettings;
+
+/// Consecutive retransmission timeouts after which TCP closes a flow, which is an error.
+inline constexpr uint32_t DATA_RETRIES = 15;
 
 /**
  * Set all attribute defaults of ns-3's TCP that the settings name.
