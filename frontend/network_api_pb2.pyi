@@ -53,7 +53,7 @@ class Settings(_message.Message):
     def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., repeat: _Optional[_Union[Repeat, _Mapping]] = ...) -> None: ...
 
 class Repeat(_message.Message):
-    __slots__ = ("mode", "tolerance_ppm", "check_interval")
+    __slots__ = ("mode", "tolerance_ppm")
     class Mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         OFF: _ClassVar[Repeat.Mode]
@@ -64,11 +64,9 @@ class Repeat(_message.Message):
     APPROXIMATE: Repeat.Mode
     MODE_FIELD_NUMBER: _ClassVar[int]
     TOLERANCE_PPM_FIELD_NUMBER: _ClassVar[int]
-    CHECK_INTERVAL_FIELD_NUMBER: _ClassVar[int]
     mode: Repeat.Mode
     tolerance_ppm: int
-    check_interval: int
-    def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ..., check_interval: _Optional[int] = ...) -> None: ...
+    def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")

@@ -187,7 +187,6 @@ def _repeat(simulation: Simulation) -> api.Repeat | None:
     return api.Repeat(
         mode=api.Repeat.EXACT if simulation.repeat == "exact" else api.Repeat.APPROXIMATE,
         tolerance_ppm=max(1, round(1e6 * simulation.repeat_tolerance)),
-        check_interval=simulation.check_interval,
     )
 
 

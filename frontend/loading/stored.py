@@ -38,6 +38,11 @@ REMOVED = {
         lambda beside: beside.get("min_rto"), "expected only transport.min_rto"
     ),
     ("transport", "clock_granularity"): Removed(lambda _: "1us", "it is always 1us"),
+    ("simulation", "check_interval"): Removed(
+        lambda beside: 1000 if beside.get("repeat") == "approximate" else beside["check_interval"],
+        "it is always 1000",
+        is_in_streams=False,
+    ),
     ("transport", "data_retries"): Removed(lambda _: 15, "it is always 15", is_in_streams=False),
 }
 

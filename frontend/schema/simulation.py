@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from frontend.schema.base import Count, Model
+from frontend.schema.base import Model
 
 
 class Simulation(Model):
@@ -16,7 +16,4 @@ class Simulation(Model):
     nearly the same time."""
     repeat_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.01
     """With `approximate`: cosim skips iterations when the times of two in a row differ by at most
-    this part."""
-    check_interval: Count = 1000
-    """With `approximate`: cosim simulates one of so many iterations, and the last one, to check the
-    skipped ones."""
+    this part. It simulates one of 1000 iterations, and the last one, to check the skipped ones."""

@@ -21,6 +21,9 @@ namespace
 /// The longest period that is looked for [iterations].
 constexpr std::size_t MOST_PERIOD = 4;
 
+/// Approximate: one of so many iterations is simulated, to check the skipped ones.
+constexpr uint64_t CHECK_INTERVAL = 1000;
+
 constexpr uint64_t PPM = 1'000'000;
 
 /**
@@ -201,7 +204,7 @@ IterationRepeater::Estimate(const Rest& now)
     }
     // the last iteration is simulated, so that it checks those before it
     const uint64_t times =
-        LimitTimes(std::min<uint64_t>(following - 1, settings.checkInterval - 1), time);
+        LimitTimes(std::min<uint64_t>(following - 1, CHECK_INTERVAL - 1), time);
     if (times > 0)
     {
         Repeat(from, now, times);

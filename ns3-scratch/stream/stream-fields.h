@@ -124,7 +124,6 @@ template <>
 inline constexpr auto FIELDS<RepeatSettings> = std::tuple{
     &RepeatSettings::mode,
     &RepeatSettings::tolerancePpm,
-    &RepeatSettings::checkInterval,
 };
 
 template <>

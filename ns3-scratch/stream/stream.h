@@ -127,7 +127,6 @@ struct RepeatSettings
 {
     RepeatMode mode{RepeatMode::OFF};
     uint32_t tolerancePpm{0};  //!< APPROXIMATE: largest difference of the times: parts of 10^6
-    uint32_t checkInterval{0}; //!< APPROXIMATE: one of so many iterations is simulated
 };
 
 /// The settings record.

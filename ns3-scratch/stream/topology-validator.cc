@@ -209,8 +209,6 @@ ValidateSettings(const Settings& settings)
     Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
             "settings: tcp.mtu_bytes is {}, but segment_bytes + {} = {} … {} are accepted",
             {tcp.mtuBytes, packet - tcp.segmentBytes, packet, most});
-    Require(settings.repeat.mode != RepeatMode::APPROXIMATE || settings.repeat.checkInterval > 0,
-            "settings: repeat.check_interval is 0, but at least 1 is needed");
     Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
                 settings.system.admission == AdmissionKind::NEGOTIATED,
             "settings: system.chunk_order is by arrival, but admission is local");
