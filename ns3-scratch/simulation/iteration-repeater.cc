@@ -203,8 +203,7 @@ IterationRepeater::Estimate(const Rest& now)
         return;
     }
     // the last iteration is simulated, so that it checks those before it
-    const uint64_t times =
-        LimitTimes(std::min<uint64_t>(following - 1, CHECK_INTERVAL - 1), time);
+    const uint64_t times = LimitTimes(std::min<uint64_t>(following - 1, CHECK_INTERVAL - 1), time);
     if (times > 0)
     {
         Repeat(from, now, times);

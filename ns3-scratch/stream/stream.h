@@ -126,7 +126,7 @@ enum class RepeatMode : uint32_t
 struct RepeatSettings
 {
     RepeatMode mode{RepeatMode::OFF};
-    uint32_t tolerancePpm{0};  //!< APPROXIMATE: largest difference of the times: parts of 10^6
+    uint32_t tolerancePpm{0}; //!< APPROXIMATE: largest difference of the times: parts of 10^6
 };
 
 /// The settings record.
