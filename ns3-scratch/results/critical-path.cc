@@ -229,7 +229,7 @@ CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
     }
     case NodeType::SEND: {
         CauseRef sent = Extend(begun, event.timePs, PathKind::INJECTION, label, event.rank);
-        const Rank dst = trace.peer[node];
+        const Rank dst = trace.GetPeer(node, event.rank);
         const uint32_t route = trace.route.empty() ? 0 : trace.route[node];
         Send({event.rank, dst, trace.tag[node]},
              {event.rank,
@@ -246,7 +246,7 @@ CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
     case NodeType::RECV: {
         const uint64_t arrivedPs = event.timePs - std::min(event.timePs, m_injectionPs);
         CauseRef arrived =
-            Receive({trace.peer[node], event.rank, trace.tag[node]}, arrivedPs, label);
+            Receive({trace.GetPeer(node, event.rank), event.rank, trace.tag[node]}, arrivedPs, label);
         // The message was there before if the node began when it could take it.
         return Extend(begun.GetEnd() >= arrivedPs ? begun : std::move(arrived),
                       event.timePs,

@@ -40,6 +40,7 @@ CASES: list[tuple[str, dict[str, str]]] = [
     ("topoopt_dlrm_small", {}),
     ("ocs_reconfig_small", {}),
     ("moe_small", {}),
+    ("llm_llama3_8b_small", {}),  # the ranks of a stage share a trace
 ]
 
 

@@ -243,6 +243,15 @@ def test_send_and_receive_nodes(repository: Path, tmp_path: Path) -> None:
     slices(read(tmp_path))
 
 
+def test_stages_that_share_a_trace_name_their_own_peers(repository: Path, tmp_path: Path) -> None:
+    """The ranks of a stage share a trace; each sends to the next stage, half the ranks away."""
+    scenario = repository / "scenarios" / "llm_llama3_8b_small.yaml"
+    bridge.run(scenario, ["outputs=[timeline]", "fabric=analytical"], out=tmp_path)
+    found = slices(read(tmp_path))
+    pairs = {(one["pid"], one["args"]["peer"]) for one in found if "peer" in one.get("args", {})}
+    assert pairs == {(rank, (rank + 8) % 16) for rank in range(16)}
+
+
 def test_a_run_that_stops_early_has_a_complete_file(repository: Path, tmp_path: Path) -> None:
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
     with pytest.raises(bridge.SimulationError):
