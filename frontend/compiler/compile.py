@@ -178,6 +178,7 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
         repeat=_repeat(scenario.simulation),
+        replay=scenario.simulation.replay == "auto" and scenario.simulation.repeat == "off",
     )
 
 

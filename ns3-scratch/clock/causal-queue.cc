@@ -95,4 +95,14 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
     return true;
 }
 
+void
+CausalQueue::Take(CausalQueue& other)
+{
+    for (; !other.IsEmpty(); other.Pop())
+    {
+        const Item& item = other.GetNext();
+        Push(item.timePs, item);
+    }
+}
+
 } // namespace cosim

@@ -90,6 +90,15 @@ class CausalQueue
         {
         }
 
+        /// Make a copy. The time is that of the other item.
+        Item(int64_t /* time */, const Item& other)
+            : Item(other)
+        {
+        }
+
+        Item(const Item&) = default;
+        Item& operator=(const Item&) = default;
+
         /// @return the event of a model, or null
         CausalEvent* GetOwn() const
         {
@@ -162,6 +171,9 @@ class CausalQueue
             SortLast();
         }
     }
+
+    /// Move all events of another queue into this one. None is earlier than the last popped event.
+    void Take(CausalQueue& other);
 
     /// @return the next event, valid until the next call; the queue must not be empty
     const Item& GetNext()

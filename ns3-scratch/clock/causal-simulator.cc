@@ -188,37 +188,56 @@ CausalSimulator::Run()
     m_isStopped = false;
     while (!m_queue.IsEmpty() && !m_isStopped)
     {
-        const CausalQueue::Item& item = m_queue.GetNext();
-        if (item.GetOwn() == nullptr && item.GetImpl()->IsCancelled())
+        if (DropCancelled())
         { // nothing happens, so the clock stands still
-            EventImpl* const event = item.GetImpl();
-            m_queue.Pop();
-            event->Unref();
             continue;
         }
-        if (item.timePs >= m_nextWatchPs)
+        if (m_queue.GetNext().timePs >= m_nextWatchPs)
         {
             Look();
             continue;
         }
-        Enter(item);
-        if (CausalEvent* own = item.GetOwn(); own != nullptr)
-        {
-            m_queue.Pop();
-            own->Happen();
-        }
-        else
-        {
-            EventImpl* const event = item.GetImpl();
-            m_queue.Pop();
-            event->Invoke();
-            event->Unref();
-        }
+        RunNext();
         Poll();
     }
     if (m_queue.IsEmpty())
     {
         m_nowPs = m_actedPs;
+    }
+}
+
+/// @return true if the next event was cancelled; then it is no longer in the queue
+bool
+CausalSimulator::DropCancelled()
+{
+    const CausalQueue::Item& item = m_queue.GetNext();
+    if (item.GetOwn() != nullptr || !item.GetImpl()->IsCancelled())
+    {
+        return false;
+    }
+    EventImpl* const event = item.GetImpl();
+    m_queue.Pop();
+    event->Unref();
+    return true;
+}
+
+/// Let the next event happen.
+void
+CausalSimulator::RunNext()
+{
+    const CausalQueue::Item& item = m_queue.GetNext();
+    Enter(item);
+    if (CausalEvent* own = item.GetOwn(); own != nullptr)
+    {
+        m_queue.Pop();
+        own->Happen();
+    }
+    else
+    {
+        EventImpl* const event = item.GetImpl();
+        m_queue.Pop();
+        event->Invoke();
+        event->Unref();
     }
 }
 
@@ -228,6 +247,7 @@ CausalSimulator::Enter(const CausalQueue::Item& item)
 {
     ++m_eventCount;
     AdvanceTo(item.timePs);
+    m_eventPs = item.timePs;
     m_actedBeforePs = std::exchange(m_actedPs, item.timePs);
     m_currentUid = std::max(m_currentUid, item.GetUid());
     m_current = item.origin;
@@ -270,6 +290,49 @@ CausalSimulator::Look()
     Unwatch(watcher.id);
     AdvanceTo(watcher.timePs);
     watcher.look();
+}
+
+CausalSimulator::Aside::Aside(CausalSimulator& clock, int64_t fromPs)
+    : m_clock(clock),
+      m_current(clock.m_current),
+      m_nowPs(clock.m_nowPs),
+      m_eventPs(clock.m_eventPs),
+      m_actedPs(clock.m_actedPs),
+      m_actedBeforePs(clock.m_actedBeforePs),
+      m_currentUid(clock.m_currentUid),
+      m_context(clock.m_context)
+{
+    std::swap(m_queue, clock.m_queue);
+    clock.m_nowPs = fromPs;
+}
+
+CausalSimulator::Aside::~Aside()
+{
+    std::swap(m_queue, m_clock.m_queue);
+    m_clock.m_queue.Take(m_queue);
+    m_clock.m_current = m_current;
+    m_clock.m_nowPs = m_nowPs;
+    m_clock.m_eventPs = m_eventPs;
+    m_clock.m_actedPs = m_actedPs;
+    m_clock.m_actedBeforePs = m_actedBeforePs;
+    m_clock.m_currentUid = m_currentUid;
+    m_clock.m_context = m_context;
+}
+
+void
+CausalSimulator::Aside::RunTo(int64_t timePs)
+{
+    const bool isBegun = timePs < m_nowPs || m_eventPs == m_nowPs;
+    const int64_t untilPs = isBegun ? timePs : timePs - 1;
+    while (m_clock.m_queue.GetFirstTimePs() <= untilPs)
+    {
+        if (!m_clock.DropCancelled())
+        {
+            m_clock.RunNext();
+        }
+    }
+    m_clock.m_nowPs = timePs;
+    m_clock.m_current = {timePs, std::numeric_limits<int64_t>::max(), m_clock.m_number};
 }
 
 Time

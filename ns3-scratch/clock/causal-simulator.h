@@ -115,6 +115,7 @@ class CausalSimulator : public ns3::SimulatorImpl
         }
         m_current = MakeOrigin();
         m_nowPs = timePs;
+        m_eventPs = timePs;
         m_actedPs = timePs;
         m_currentUid = ns3::EventId::UID::INVALID;
         ++m_eventCount;
@@ -144,6 +145,52 @@ class CausalSimulator : public ns3::SimulatorImpl
         function();
         m_nowPs = now;
     }
+
+    /**
+     * A time of its own for a part of the model that is independent of all others. While it exists,
+     * the clock is set back, and only what is scheduled meanwhile happens. At its end, the clock
+     * shows the same time as before, and the events that are left take their places among the
+     * others.
+     */
+    class Aside
+    {
+      public:
+        /**
+         * @param clock the clock; must outlive this object
+         * @param fromPs the time at which to begin, not after the current time [ps]
+         */
+        Aside(CausalSimulator& clock, int64_t fromPs);
+
+        ~Aside();
+
+        Aside(const Aside&) = delete;
+        Aside& operator=(const Aside&) = delete;
+
+        /// @return the time of the clock before [ps]
+        int64_t GetPresentPs() const
+        {
+            return m_nowPs;
+        }
+
+        /**
+         * Let everything happen before or at a time, which then is the current time. No event has
+         * happened at the present time if none has outside.
+         *
+         * @param timePs the time, not after the present [ps]
+         */
+        void RunTo(int64_t timePs);
+
+      private:
+        CausalSimulator& m_clock;
+        CausalQueue m_queue; //!< the events outside
+        const EventOrigin m_current;
+        const int64_t m_nowPs;
+        const int64_t m_eventPs;
+        const int64_t m_actedPs;
+        const int64_t m_actedBeforePs;
+        const uint32_t m_currentUid;
+        const uint32_t m_context;
+    };
 
     /**
      * Look at the simulation at a time, before the events of that time. Unlike an event, a watch
@@ -213,6 +260,8 @@ class CausalSimulator : public ns3::SimulatorImpl
 
     ns3::EventId Insert(uint32_t context, const ns3::Time& delay, ns3::EventImpl* event);
     void Enter(const CausalQueue::Item& item);
+    bool DropCancelled();
+    void RunNext();
     void AdvanceTo(int64_t timePs);
     void Look();
 
@@ -220,6 +269,7 @@ class CausalSimulator : public ns3::SimulatorImpl
     std::list<ns3::EventId> m_destroyEvents;
     EventOrigin m_current;
     int64_t m_nowPs{0};
+    int64_t m_eventPs{-1};      //!< time of the current or last event; -1: none yet
     int64_t m_actedPs{0};       //!< time of the last event that changed something
     int64_t m_actedBeforePs{0}; //!< m_actedPs before the current event
     int64_t m_number{0};

@@ -29,6 +29,7 @@ class LastEvent : private CausalEvent
         CHOOSE, //!< processors choose what they do next, which can make messages ready
         SEND,   //!< messages are handed to the network
         SUBMIT, //!< messages enter their flows
+        CHECK,  //!< what has entered is compared with what entered before
     };
 
     /**

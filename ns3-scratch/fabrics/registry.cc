@@ -9,6 +9,7 @@
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-datapath.h"
+#include "fabrics/packet/episode-player.h"
 #include "fabrics/packet/packet-fabric.h"
 #include "network/transport-facts.h"
 #include "support/quoted-name.h"
@@ -74,14 +75,24 @@ MakeAnalytical(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeExpress(const Topology& topology, const Settings& settings)
 {
-    const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
+    const auto make = [](const DatapathSetup& setup,
+                         DatapathClient& client) -> std::unique_ptr<Datapath> {
         return std::make_unique<ExpressDatapath>(
             setup,
             client,
             std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
             MakeBuffers(setup.topology, setup.settings));
     };
-    return std::make_unique<PacketFabric>(topology, settings, make);
+    if (!settings.replay || !topology.HasFixedPaths() || !TcpTransport::CanReplay(settings.tcp))
+    {
+        return std::make_unique<PacketFabric>(topology, settings, make);
+    }
+    return std::make_unique<PacketFabric>(
+        topology,
+        settings,
+        [make](const DatapathSetup& setup, DatapathClient& client) {
+            return std::make_unique<EpisodePlayer>(setup, client, make);
+        });
 }
 
 std::unique_ptr<Fabric>

@@ -92,6 +92,23 @@ inline constexpr auto FIELDS<LossRisk> = std::make_tuple(
     Field{"arriving_bytes", [](const LossRisk& risk) { return risk.OfQueue(risk.arrivingBytes); }},
     Field{"buffer_bytes", [](const LossRisk& risk) { return risk.OfQueue(risk.bufferBytes); }});
 
+/// Episodes that were simulated once and then played without packets (see EpisodePlayer).
+struct Replay
+{
+    uint64_t episodes{0};
+    uint64_t simulated{0}; //!< episodes that were simulated, at least in part
+    uint64_t takenBack{0}; //!< episodes that were played, and then simulated because they differed
+    uint64_t messages{0};  //!< messages that were played to the end
+    uint64_t packets{0};   //!< packets that were not simulated
+};
+
+template <>
+inline constexpr auto FIELDS<Replay> = std::make_tuple(Field{"episodes", &Replay::episodes},
+                                                       Field{"simulated", &Replay::simulated},
+                                                       Field{"taken_back", &Replay::takenBack},
+                                                       Field{"messages", &Replay::messages},
+                                                       Field{"packets", &Replay::packets});
+
 /**
  * What a fabric measured since its start. The list of fields below is also that of the counters:
  * when iterations repeat, FabricBase counts its integers again.
@@ -128,6 +145,7 @@ struct NetworkStatistics
     double fctMaxNs{0};
     std::vector<DimensionStatistics> dimensions;
     std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
+    std::optional<Replay> replay;     //!< empty if nothing is replayed
 };
 
 /// The block "network" of a result. What is not listed here is in other blocks.

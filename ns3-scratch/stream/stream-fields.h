@@ -134,6 +134,7 @@ inline constexpr auto FIELDS<Settings> = std::tuple{
     Limited("rtt_sample_interval_ps", &Settings::rttSampleIntervalPs, TIME),
     Limited("time_limit_ps", &Settings::timeLimitPs, TIME),
     &Settings::repeat,
+    &Settings::replay,
 };
 
 template <>

@@ -138,6 +138,7 @@ struct Settings
     uint64_t rttSampleIntervalPs{0};
     uint64_t timeLimitPs{0};
     RepeatSettings repeat;
+    bool replay{false}; //!< true: packets are simulated once for all that is equal
 };
 
 /// How the value of a pair's demand falls with each further circuit.
@@ -248,6 +249,13 @@ struct Topology
     bool HasCircuits() const
     {
         return reconfiguration.intervalPs > 0;
+    }
+
+    /// @return true if all packets of a flow take the same links, which lose none at random
+    bool HasFixedPaths() const
+    {
+        return !HasCircuits() && !HasLinkEvents() && linkLossPpb.empty() &&
+               spread == PathSpread::FLOW;
     }
 
     /// @return true if events change the links

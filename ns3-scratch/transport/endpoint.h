@@ -106,6 +106,8 @@ class RepeatableTransport
                            const Packet& packet) const = 0;
 };
 
+class ReplayableTransport;
+
 /**
  * A transport protocol. It creates and owns both endpoints of each flow of a fabric that carries
  * packets, and the packets.
@@ -149,6 +151,12 @@ class Transport
 
     /// @return the object that compares states of the endpoints, or null if there is none
     virtual RepeatableTransport* GetRepeatable()
+    {
+        return nullptr;
+    }
+
+    /// @return the object that takes flows along trails, or null if there is none
+    virtual const ReplayableTransport* GetReplayable() const
     {
         return nullptr;
     }

@@ -61,9 +61,10 @@ class FlowObserver
      * Called when the sender measured a round trip.
      *
      * @param flow id of the flow
-     * @param rtt time from the transmission of a segment to its acknowledgment
+     * @param rtt time from the transmission of the last segment that is acknowledged
+     * @param oldest time from the transmission of the first one
      */
-    virtual void OnRttSample(FlowId flow, ns3::Time rtt) = 0;
+    virtual void OnRttSample(FlowId flow, ns3::Time rtt, ns3::Time oldest) = 0;
 
     /**
      * Called when the retransmission timer of a flow expired.

@@ -263,6 +263,15 @@ BusyUntilPort::GetMaxQueueBytes() const
     return std::max(m_counters.maxQueueBytes, m_times->GetBytes(m_longestWaitPs));
 }
 
+uint64_t
+BusyUntilPort::TakeLongestQueue()
+{
+    const uint64_t longest = GetMaxQueueBytes();
+    m_counters.maxQueueBytes = 0;
+    m_longestWaitPs = 0;
+    return longest;
+}
+
 LinkCounters
 BusyUntilPort::GetCounters()
 {

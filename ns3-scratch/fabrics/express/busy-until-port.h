@@ -60,6 +60,7 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
                   int64_t number,
                   const std::function<void(const Packet&)>& add) const override;
     LinkCounters GetCounters() override;
+    uint64_t TakeLongestQueue() override;
 
   private:
     /// The start of a transmission.

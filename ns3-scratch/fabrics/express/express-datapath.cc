@@ -56,7 +56,8 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
       m_links(setup, client, *m_transport, std::move(buffers), makePort),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
-      m_repeatable(m_transport->GetRepeatable())
+      m_repeatable(m_transport->GetRepeatable()),
+      m_replayable(m_transport->GetReplayable())
 {
     m_transport->Attach(*m_router, client);
 }
@@ -75,11 +76,14 @@ ExpressDatapath::Open(const HandshakePlan& handshakes)
 }
 
 void
-ExpressDatapath::Submit(FlowId flow, uint64_t bytes)
+ExpressDatapath::Submit(std::span<const Submission> submissions)
 {
-    if (!m_router->Hold(flow, bytes))
+    for (const Submission& one : submissions)
     {
-        m_flows.Send(flow, bytes);
+        if (!m_router->Hold(one.flow, one.bytes))
+        {
+            m_flows.Send(one.flow, one.bytes);
+        }
     }
 }
 
@@ -140,6 +144,44 @@ ExpressDatapath::AddState(StateDigest& digest) const
         });
     }
     return m_repeatable->AddState(digest);
+}
+
+// Replay.
+
+ReplayableDatapath*
+ExpressDatapath::GetReplayable()
+{
+    return m_replayable != nullptr && m_router->IsFixed() ? this : nullptr;
+}
+
+std::unique_ptr<FlowTrail>
+ExpressDatapath::BeginTrail(FlowId flow)
+{
+    return m_replayable->BeginTrail(*m_flows.Connect(flow).sender);
+}
+
+bool
+ExpressDatapath::EndTrail(FlowId flow, FlowTrail& trail)
+{
+    return trail.End(*m_flows.GetSender(flow));
+}
+
+bool
+ExpressDatapath::Fits(FlowId flow, const FlowTrail& trail)
+{
+    return trail.Fits(*m_flows.Connect(flow).sender);
+}
+
+void
+ExpressDatapath::Advance(FlowId flow, FlowTrail& trail, int64_t startPs)
+{
+    trail.Advance(m_flows.Connect(flow), startPs);
+}
+
+uint64_t
+ExpressDatapath::TakeLongestQueue(uint32_t link)
+{
+    return m_links[link].TakeLongestQueue();
 }
 
 } // namespace cosim

@@ -14,6 +14,7 @@
 #include "transport/switch-buffer.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ namespace cosim
  * chooses the links of each packet, and a packet costs one event per link. A connection starts in
  * the state that a handshake leaves it in, and is created when it is first used.
  */
-class ExpressDatapath : public Datapath, private RepeatableDatapath
+class ExpressDatapath : public Datapath,
+                        private RepeatableDatapath,
+                        private ReplayableDatapath
 {
   public:
     /**
@@ -45,12 +48,13 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
 
     // Datapath
     void Open(const HandshakePlan& handshakes) override;
-    void Submit(FlowId flow, uint64_t bytes) override;
+    void Submit(std::span<const Submission> submissions) override;
     uint32_t GetWindow(FlowId flow) const override;
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;
     LinkControl* GetLinkControl() override;
     RepeatableDatapath* GetRepeatable() override;
+    ReplayableDatapath* GetReplayable() override;
 
   private:
     // RepeatableDatapath
@@ -58,12 +62,20 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath
     bool IsAtRest() const override;
     int64_t AddState(StateDigest& digest) const override;
 
+    // ReplayableDatapath
+    std::unique_ptr<FlowTrail> BeginTrail(FlowId flow) override;
+    bool EndTrail(FlowId flow, FlowTrail& trail) override;
+    bool Fits(FlowId flow, const FlowTrail& trail) override;
+    void Advance(FlowId flow, FlowTrail& trail, int64_t startPs) override;
+    uint64_t TakeLongestQueue(uint32_t link) override;
+
     CausalSimulator& m_clock;
     std::unique_ptr<Transport> m_transport;
     ExpressLinks m_links;
     ExpressFlows m_flows;
     std::unique_ptr<Router> m_router;
-    RepeatableTransport* m_repeatable; //!< part of m_transport, or null
+    RepeatableTransport* m_repeatable;       //!< part of m_transport, or null
+    const ReplayableTransport* m_replayable; //!< likewise
 };
 
 } // namespace cosim

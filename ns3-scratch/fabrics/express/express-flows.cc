@@ -23,17 +23,6 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
     }
 }
 
-void
-ExpressFlows::Send(FlowId flow, uint64_t bytes)
-{
-    FlowEnds& ends = m_connections[flow].ends;
-    if (ends.sender == nullptr)
-    {
-        ends = m_transport.Connect(flow, GetHandshake(flow));
-    }
-    ends.sender->Submit(bytes);
-}
-
 Handshake
 ExpressFlows::GetHandshake(FlowId flow) const
 {

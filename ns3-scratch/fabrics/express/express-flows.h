@@ -49,8 +49,22 @@ class ExpressFlows
         return m_connections[flow].ends.sender;
     }
 
+    /// @return the endpoints of a flow, which are made now if it is used for the first time
+    const FlowEnds& Connect(FlowId flow)
+    {
+        FlowEnds& ends = m_connections[flow].ends;
+        if (ends.sender == nullptr)
+        {
+            ends = m_transport.Connect(flow, GetHandshake(flow));
+        }
+        return ends;
+    }
+
     /// Append bytes to the stream of a flow that is not paused.
-    void Send(FlowId flow, uint64_t bytes);
+    void Send(FlowId flow, uint64_t bytes)
+    {
+        Connect(flow).sender->Submit(bytes);
+    }
 
     /// Deliver a packet at the endpoint that it is for.
     void Reach(Packet* packet)

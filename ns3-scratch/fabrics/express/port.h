@@ -234,6 +234,9 @@ class Port : public EgressQueue
     /// @return the counters up to now
     virtual LinkCounters GetCounters() = 0;
 
+    /// @return the longest queue since the last call, which no longer counts [bytes]
+    virtual uint64_t TakeLongestQueue() = 0;
+
   protected:
     /// @return a packet as the buffer of the port sees it
     static Passage MakePassage(const Packet& packet)

@@ -5,6 +5,7 @@
 #include "fabrics/express/pulled-port.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cosim
 {
@@ -189,6 +190,12 @@ PulledPort::GetCounters()
         counters.wireBytes -= m_transits.Back().packet->wireBytes;
     }
     return counters;
+}
+
+uint64_t
+PulledPort::TakeLongestQueue()
+{
+    return std::exchange(m_counters.maxQueueBytes, 0);
 }
 
 } // namespace cosim

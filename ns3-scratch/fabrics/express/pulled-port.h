@@ -77,6 +77,7 @@ class PulledPort final : public Port
                   int64_t number,
                   const std::function<void(const Packet&)>& add) const override;
     LinkCounters GetCounters() override;
+    uint64_t TakeLongestQueue() override;
 
   private:
     static constexpr std::size_t CLASSES = 8;

@@ -394,9 +394,12 @@ NativeDatapath::OnAccept(Ptr<Socket> socket, const Address& from)
 }
 
 void
-NativeDatapath::Submit(FlowId flow, uint64_t bytes)
+NativeDatapath::Submit(std::span<const Submission> submissions)
 {
-    m_connections[flow].sender->Submit(bytes);
+    for (const Submission& one : submissions)
+    {
+        m_connections[one.flow].sender->Submit(one.bytes);
+    }
 }
 
 uint32_t

@@ -43,7 +43,7 @@ class NativeDatapath : public Datapath
 
     // Datapath
     void Open(const HandshakePlan& handshakes) override;
-    void Submit(FlowId flow, uint64_t bytes) override;
+    void Submit(std::span<const Submission> submissions) override;
     uint32_t GetWindow(FlowId flow) const override;
     LinkCounters GetLink(uint32_t link) const override;
 

@@ -13,17 +13,43 @@
 #include "network/network-statistics.h"
 #include "network/path-index.h"
 #include "network/transport-facts.h"
+#include "network/zones.h"
+#include "support/ledger.h"
 #include "support/state-digest.h"
 #include "transport/flow-observer.h"
+#include "transport/flow-trail.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace cosim
 {
+
+/// Numbers of packets that were sent.
+struct PacketCounts
+{
+    uint64_t packets{0};
+    uint64_t dataPackets{0};
+    uint64_t wireBytes{0};
+};
+
+template <>
+inline constexpr auto COUNTERS<PacketCounts> = std::make_tuple(&PacketCounts::packets,
+                                                               &PacketCounts::dataPackets,
+                                                               &PacketCounts::wireBytes);
+
+/// Bytes to append to the stream of a flow: a message.
+struct Submission
+{
+    FlowId flow;
+    bool isAwaited; //!< true if it matters when the last byte is acknowledged
+    uint64_t bytes; //!< at least 1
+};
 
 /// What a datapath tells the fabric that it works for.
 class DatapathClient : public FlowObserver
@@ -39,6 +65,24 @@ class DatapathClient : public FlowObserver
 
     /// @param bytes one entry per flow; the call adds what was submitted and is not delivered
     virtual void AddUndelivered(std::vector<uint64_t>& bytes) const = 0;
+
+    /**
+     * Called late, when packets were not simulated because they did what others had done.
+     *
+     * @param packets the packets that were not simulated
+     */
+    virtual void OnReplayed(const PacketCounts& packets) = 0;
+
+    /**
+     * Called late with the round trips of such packets.
+     *
+     * @param flow id of the flow
+     * @param startPs the time from which the round trips count, on the clock [ps]
+     * @param roundTrips the round trips
+     */
+    virtual void OnReplayed(FlowId flow,
+                            int64_t startPs,
+                            std::span<const RoundTrip> roundTrips) = 0;
 };
 
 /// What a datapath works with. All of it outlives the datapath.
@@ -49,6 +93,7 @@ struct DatapathSetup
     const PacketFormat& format;
     const PathIndex& paths;
     LiveLinks& links; //!< the links and paths as they are now
+    const Zones& zones;
     CausalSimulator& clock;
 };
 
@@ -66,6 +111,28 @@ class RepeatableDatapath
 
     /// See Repeatable::AddState.
     virtual int64_t AddState(StateDigest& digest) const = 0;
+};
+
+/// The part of a Datapath that takes silent flows along trails (see FlowTrail).
+class ReplayableDatapath
+{
+  public:
+    virtual ~ReplayableDatapath() = default;
+
+    /// See ReplayableTransport::BeginTrail.
+    virtual std::unique_ptr<FlowTrail> BeginTrail(FlowId flow) = 0;
+
+    /// See FlowTrail::End.
+    virtual bool EndTrail(FlowId flow, FlowTrail& trail) = 0;
+
+    /// See FlowTrail::Fits.
+    virtual bool Fits(FlowId flow, const FlowTrail& trail) = 0;
+
+    /// See FlowTrail::Advance.
+    virtual void Advance(FlowId flow, FlowTrail& trail, int64_t startPs) = 0;
+
+    /// @return the longest queue of a link since the last call, which no longer counts [bytes]
+    virtual uint64_t TakeLongestQueue(uint32_t link) = 0;
 };
 
 /**
@@ -87,12 +154,21 @@ class Datapath
     virtual void Open(const HandshakePlan& handshakes) = 0;
 
     /**
-     * Append bytes to the stream of a flow.
+     * Append to the streams of flows.
      *
-     * @param flow id of the flow
-     * @param bytes number of bytes, at least 1
+     * @param submissions what is appended now, in this order
      */
-    virtual void Submit(FlowId flow, uint64_t bytes) = 0;
+    virtual void Submit(std::span<const Submission> submissions) = 0;
+
+    /// The run is over: count what has happened up to now.
+    virtual void Finish()
+    {
+    }
+
+    /// Count what has happened up to now, so that all counters and states can be read.
+    virtual void Update()
+    {
+    }
 
     /// @return the congestion window of a flow; 0 before its first message [bytes]
     virtual uint32_t GetWindow(FlowId flow) const = 0;
@@ -113,6 +189,12 @@ class Datapath
 
     /// @return the object that compares and repeats states, or null if there is none
     virtual RepeatableDatapath* GetRepeatable()
+    {
+        return nullptr;
+    }
+
+    /// @return the object that takes flows along trails, or null if there is none
+    virtual ReplayableDatapath* GetReplayable()
     {
         return nullptr;
     }

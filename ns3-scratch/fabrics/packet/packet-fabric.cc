@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -40,7 +41,13 @@ PacketFabric::PacketFabric(const Topology& topology,
       m_answers(topology.pathSource.size()),
       m_zones(topology, m_pathIndex),
       m_datapath(
-          make({topology, settings, m_format, m_pathIndex, m_liveLinks, CausalSimulator::Get()},
+          make({topology,
+                settings,
+                m_format,
+                m_pathIndex,
+                m_liveLinks,
+                m_zones,
+                CausalSimulator::Get()},
                *this)),
       m_repeatable(m_datapath->GetRepeatable())
 {
@@ -73,6 +80,13 @@ PacketFabric::Start()
 }
 
 void
+PacketFabric::Finish()
+{
+    FabricBase::Finish();
+    m_datapath->Finish();
+}
+
+void
 PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent)
 {
     ReportSent(id, bytes, tag);
@@ -80,7 +94,8 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
     const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
     flow.submitted += streamBytes;
     flow.messages.Push({flow.submitted, bytes, tag, NowPs(), isPut});
-    if (sent)
+    const bool isAwaited{sent};
+    if (isAwaited)
     {
         auto& awaited = m_answers[id].awaited;
         if (!awaited)
@@ -89,7 +104,7 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
         }
         awaited->Push({flow.submitted, std::move(sent)});
     }
-    m_submissions.push_back({id, streamBytes});
+    m_submissions.push_back({id, isAwaited, streamBytes});
     m_submit.Request();
 }
 
@@ -97,10 +112,7 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
 void
 PacketFabric::SubmitAll()
 {
-    for (const Submission& submission : m_submissions)
-    {
-        m_datapath->Submit(submission.flow, submission.bytes);
-    }
+    m_datapath->Submit(m_submissions);
     m_submissions.clear();
 }
 
@@ -214,7 +226,7 @@ PacketFabric::MakeEvent(FlowId id) const
 }
 
 void
-PacketFabric::OnRttSample(FlowId id, Time rtt)
+PacketFabric::OnRttSample(FlowId id, Time rtt, Time /* oldest */)
 {
     if (m_settings.rttSampleIntervalPs == 0 || !m_isStarted)
     {
@@ -225,6 +237,34 @@ PacketFabric::OnRttSample(FlowId id, Time rtt)
     if (m_isLogging)
     {
         m_roundTrips.push_back({NowPs(), rttNs, id});
+    }
+}
+
+void
+PacketFabric::OnReplayed(const PacketCounts& packets)
+{
+    m_counters.packets += packets.packets;
+    m_counters.dataPackets += packets.dataPackets;
+    m_counters.wireBytes += packets.wireBytes;
+}
+
+void
+PacketFabric::OnReplayed(FlowId id, int64_t startPs, std::span<const RoundTrip> roundTrips)
+{
+    const auto intervalPs = static_cast<int64_t>(m_settings.rttSampleIntervalPs);
+    if (intervalPs == 0 || !m_isStarted)
+    {
+        return;
+    }
+    const int64_t shiftPs = NowPs() - Simulator::Now().GetTimeStep() + startPs;
+    while (!roundTrips.empty())
+    { // the last one of each interval
+        const int64_t endPs = ((shiftPs + roundTrips.front().atPs) / intervalPs + 1) * intervalPs;
+        const auto next = std::ranges::lower_bound(
+            roundTrips, endPs - shiftPs, std::ranges::less(), &RoundTrip::atPs);
+        const RoundTrip& last = *std::prev(next);
+        SampleRoundTrip(id, shiftPs + last.atPs, static_cast<double>(last.latestPs) / PS_PER_NS);
+        roundTrips = {next, roundTrips.end()};
     }
 }
 
@@ -299,6 +339,7 @@ PacketFabric::GetDeliveredBytes() const
 NetworkStatistics
 PacketFabric::GetStatistics() const
 {
+    m_datapath->Update();
     NetworkStatistics statistics = GetMessageStatistics();
     AddRttStatistics(statistics);
     AddLinkStatistics(statistics);
@@ -334,6 +375,7 @@ PacketFabric::AddRttStatistics(NetworkStatistics& statistics) const
 FlowState
 PacketFabric::GetFlowState(uint32_t path) const
 {
+    m_datapath->Update();
     return {m_flows[path].delivered,
             m_datapath->GetWindow(path),
             m_answers[path].rttLatestNs,
@@ -343,6 +385,7 @@ PacketFabric::GetFlowState(uint32_t path) const
 LinkCounters
 PacketFabric::GetLink(uint32_t link) const
 {
+    m_datapath->Update();
     LinkCounters counters = m_datapath->GetLink(link);
     if (!m_repeatedLinks.empty())
     {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
 
     // Fabric
     void Start() override;
+    void Finish() override;
     uint64_t GetDeliveredBytes() const override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
@@ -103,13 +105,6 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
         Callback sent;
     };
 
-    /// Bytes that enter the stream of a flow at the end of the picosecond.
-    struct Submission
-    {
-        FlowId flow;
-        uint64_t bytes;
-    };
-
     /// The stream of a flow, in one cache line.
     struct alignas(64) Flow
     {
@@ -151,11 +146,13 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
                       uint32_t payloadBytes,
                       bool isRetransmission) override;
     void OnRepeated(FlowId flow) override;
-    void OnRttSample(FlowId flow, ns3::Time rtt) override;
+    void OnRttSample(FlowId flow, ns3::Time rtt, ns3::Time oldest) override;
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
     void OnDropped(uint32_t link, uint32_t wireBytes) override;
     void AddUndelivered(std::vector<uint64_t>& bytes) const override;
+    void OnReplayed(const PacketCounts& packets) override;
+    void OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips) override;
 
     /// @return the number of flows
     FlowId GetFlowCount() const
@@ -180,7 +177,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     Zones m_zones;
     std::vector<Arrival> m_arrivals;
     std::vector<Answer> m_answered;
-    std::vector<Submission> m_submissions;
+    std::vector<Submission> m_submissions; //!< that enter their flows at the end of the picosecond
     LastEvent m_deliver{LastEvent::Turn::ARRIVE, [this] { DeliverAll(); }};
     LastEvent m_submit{LastEvent::Turn::SUBMIT, [this] { SubmitAll(); }};
     std::optional<HandshakePlan> m_handshakes;

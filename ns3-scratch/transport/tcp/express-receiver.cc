@@ -125,6 +125,19 @@ ExpressReceiver::Receive(const Packet& packet)
 }
 
 void
+ExpressReceiver::Advance(uint32_t bytes, int64_t echoedPs)
+{
+    m_next += bytes;
+    m_highestAck = m_next;
+    m_unacknowledged = 0;
+    if (m_config.timestamps)
+    {
+        m_timestampToEcho = static_cast<uint32_t>(TimeStep(echoedPs).GetMilliSeconds());
+        m_latestTimestamp = m_timestampToEcho;
+    }
+}
+
+void
 ExpressReceiver::NoteEcn(const Segment& segment)
 {
     if (!m_tcb)

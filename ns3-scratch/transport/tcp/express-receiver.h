@@ -84,6 +84,14 @@ class ExpressReceiver : public FlowReceiver
         }
     }
 
+    /**
+     * Become what this receiver would be if it had received data in order, and acknowledged all.
+     *
+     * @param bytes the bytes of the data
+     * @param echoedPs when the first segment was sent that the last ACK acknowledges [ps]
+     */
+    void Advance(uint32_t bytes, int64_t echoedPs);
+
     // FlowReceiver
     void Receive(const Packet& packet) override;
 

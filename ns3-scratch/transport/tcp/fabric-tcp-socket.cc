@@ -74,7 +74,7 @@ FabricTcpSocket::EstimateRtt(const TcpHeader& header)
     TcpSocketBase::EstimateRtt(header);
     if (m_observer != nullptr && m_sample.IsStrictlyPositive())
     {
-        m_observer->OnRttSample(m_flow, m_sample);
+        m_observer->OnRttSample(m_flow, m_sample, m_sample);
     }
 }
 

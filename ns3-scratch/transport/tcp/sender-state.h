@@ -43,6 +43,13 @@ struct RttState
         return std::max(estimatePs + std::max(granularityPs, variationPs * 4), minPs);
     }
 
+    /// @return true if equal measurements have equal effects on both, but for the smallest estimate
+    bool IsSameEstimate(const RttState& other) const
+    {
+        return estimatePs == other.estimatePs && variationPs == other.variationPs &&
+               (samples == 0) == (other.samples == 0);
+    }
+
     /**
      * Do what ns3::RttMeanDeviation::Measurement does with its default gains, 1/8 and 1/4.
      *
@@ -90,9 +97,29 @@ struct SenderState
     uint32_t timestampEcho{0};   //!< TS option: what the peer echoed with it
     bool isAnswered{false};      //!< true if an ACK of data has arrived
     bool isWindowLimited{false}; //!< true if the last segment filled the congestion window
-    /// latest time at which data waited for the congestion window, or a round trip took as long as
-    /// the shortest retransmission timeout; -1: never [ps]
-    int64_t historyPs{-1};
+    int64_t limitedPs{-1}; //!< latest time at which data waited for the congestion window; -1: never
+    /// latest time at which a round trip took as long as the shortest retransmission timeout; -1:
+    /// never [ps]
+    int64_t slowPs{-1};
+};
+
+/// What decides what a silent flow does next (see FlowTrail), if nothing was ever wrong with it.
+struct SilentState
+{
+    ns3::SequenceNumber32 head; //!< next byte to send
+    uint32_t window{0};         //!< as in SenderState; so are the others
+    uint32_t congestionWindow{0};
+    uint32_t slowStartThreshold{0};
+    uint32_t uncounted{0};
+    bool isAnswered{false};
+};
+
+/// What a number of measurements made of an RttState.
+struct RttMemo
+{
+    RttState before;
+    RttState after;
+    bool isSet{false};
 };
 
 } // namespace cosim

@@ -148,7 +148,7 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
         ++repeated;
     }
 
-    void OnRttSample(FlowId /* flow */, Time /* rtt */) override
+    void OnRttSample(FlowId /* flow */, Time /* rtt */, Time /* oldest */) override
     {
     }
 

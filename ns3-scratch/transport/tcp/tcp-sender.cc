@@ -14,6 +14,7 @@
 #include "ns3/tcp-option-ts.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace cosim
@@ -124,7 +125,7 @@ TcpSender::Send()
         { // a part of a segment waits for the room of a whole one (silly window syndrome)
             if (m_state.congestionWindow < m_state.window)
             {
-                m_state.historyPs = m_config.clock.GetNowPs();
+                m_state.limitedPs = m_config.clock.GetNowPs();
             }
             return;
         }
@@ -183,7 +184,7 @@ TcpSender::AddState(StateDigest& digest) const
         digest.Add(static_cast<uint64_t>(now - sent.sentPs));
         digest.Add(sent.bytes);
     }
-    return m_state.historyPs;
+    return std::max(m_state.limitedPs, m_state.slowPs);
 }
 
 void
@@ -193,6 +194,73 @@ TcpSender::AddPacket(StateDigest& digest, const Packet& packet) const
     digest.Add(uint64_t{segment.flow} << 32 | segment.window);
     digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
     digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_state.head));
+}
+
+std::optional<SilentState>
+TcpSender::GetSilent() const
+{
+    if (!m_config.isPredicted || !m_config.isNewReno || m_config.ecn || m_hasNeededSocket ||
+        !IsAtRest() || !m_state.inFlight.IsEmpty() || m_state.timeoutPs < m_config.minTimeoutPs)
+    {
+        return std::nullopt;
+    }
+    return SilentState{m_state.head,
+                       m_state.window,
+                       m_state.congestionWindow,
+                       m_state.slowStartThreshold,
+                       m_state.uncounted,
+                       m_state.isAnswered};
+}
+
+void
+TcpSender::Advance(uint32_t bytes,
+                   uint32_t growth,
+                   const SilentState& end,
+                   std::span<const RoundTrip> roundTrips,
+                   int64_t startPs,
+                   RttMemo& memo)
+{
+    m_state.head += bytes;
+    m_state.next += bytes;
+    m_state.window = end.window;
+    m_state.congestionWindow += growth;
+    m_state.uncounted = end.uncounted;
+    m_state.isAnswered = end.isAnswered;
+    if (m_config.timestamps)
+    { // they tick in milliseconds, so the measurements depend on the time
+        Estimate(roundTrips, startPs);
+    }
+    else if (memo.isSet && memo.before.IsSameEstimate(m_state.rtt))
+    {
+        RttState after = memo.after;
+        after.samples += m_state.rtt.samples - memo.before.samples;
+        after.smallestPs = std::min(memo.after.smallestPs, m_state.rtt.smallestPs);
+        m_state.rtt = after;
+    }
+    else
+    {
+        memo.before = m_state.rtt;
+        m_state.rtt.smallestPs = std::numeric_limits<int64_t>::max();
+        Estimate(roundTrips, startPs);
+        memo.after = m_state.rtt;
+        memo.isSet = true;
+        m_state.rtt.smallestPs = std::min(m_state.rtt.smallestPs, memo.before.smallestPs);
+    }
+    m_state.timeoutPs =
+        m_state.rtt.GetTimeoutPs(m_config.clockGranularityPs, m_config.minTimeoutPs);
+}
+
+/// Let round trips of the past count for the estimate.
+void
+TcpSender::Estimate(std::span<const RoundTrip> roundTrips, int64_t startPs)
+{
+    for (const RoundTrip& one : roundTrips)
+    {
+        const int64_t now = startPs + one.atPs;
+        // An ACK echoes the timestamp of the first segment that it acknowledges.
+        const auto echo = static_cast<uint32_t>(TimeStep(now - one.oldestPs).GetMilliSeconds());
+        m_config.clock.CallAsAt(now, [&] { Measure(one.oldestPs, one.latestPs, echo); });
+    }
 }
 
 uint32_t
@@ -358,35 +426,47 @@ void
 TcpSender::EstimateRtt(const Segment& ack, std::size_t segments)
 {
     const int64_t now = m_config.clock.GetNowPs();
-    int64_t first = now - m_state.inFlight.Front().sentPs;
+    const int64_t oldest = now - m_state.inFlight.Front().sentPs;
     for (std::size_t i = 1; i < segments; ++i)
     {
         m_state.inFlight.Pop();
     }
-    if (first >= m_config.minTimeoutPs)
+    if (oldest >= m_config.minTimeoutPs)
     {
-        m_state.historyPs = now;
+        m_state.slowPs = now;
     }
-    int64_t latest = now - m_state.inFlight.Front().sentPs;
-    const int64_t observed = latest;
+    const int64_t latest = now - m_state.inFlight.Front().sentPs;
     m_state.inFlight.Pop();
+    Measure(oldest, latest, ack.timestampEcho);
+    if (latest > 0)
+    {
+        m_config.observer->OnRttSample(m_flow, TimeStep(latest), TimeStep(oldest));
+    }
+}
+
+/**
+ * Let a round trip count for the estimate.
+ *
+ * @param oldestPs since the first segment that is acknowledged was sent
+ * @param latestPs since the last one was sent
+ * @param echo the timestamp in the acknowledgment
+ */
+void
+TcpSender::Measure(int64_t oldestPs, int64_t latestPs, uint32_t echo)
+{
     if (m_config.timestamps)
     {
-        latest = TcpOptionTS::ElapsedTimeFromTsValue(ack.timestampEcho).GetTimeStep();
-        latest = latest == 0 ? SMALLEST_TIMESTAMP_RTT_PS : latest;
-        first = latest;
+        latestPs = TcpOptionTS::ElapsedTimeFromTsValue(echo).GetTimeStep();
+        latestPs = latestPs == 0 ? SMALLEST_TIMESTAMP_RTT_PS : latestPs;
+        oldestPs = latestPs;
     }
-    if (latest != 0)
+    if (latestPs != 0)
     {
-        m_state.rtt.latestPs = latest;
+        m_state.rtt.latestPs = latestPs;
     }
-    if (first != 0)
+    if (oldestPs != 0)
     {
-        m_state.rtt.Measure(first);
-    }
-    if (observed > 0)
-    {
-        m_config.observer->OnRttSample(m_flow, TimeStep(static_cast<uint64_t>(observed)));
+        m_state.rtt.Measure(oldestPs);
     }
 }
 

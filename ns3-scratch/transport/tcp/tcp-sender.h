@@ -9,6 +9,7 @@
 #include "clock/lazy-timer.h"
 #include "support/state-digest.h"
 #include "transport/endpoint.h"
+#include "transport/flow-trail.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
@@ -18,6 +19,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 namespace cosim
 {
@@ -122,6 +125,32 @@ class TcpSender final : public PausableSender, private CausalEvent
      */
     int64_t AddState(StateDigest& digest) const;
 
+    /// @return what decides what the flow does next, or nothing if that is more than a SilentState
+    std::optional<SilentState> GetSilent() const;
+
+    /// @return the state while nothing is wrong
+    const SenderState& GetState() const
+    {
+        return m_state;
+    }
+
+    /**
+     * Become what this silent flow would be if it had done what another one did.
+     *
+     * @param bytes the bytes that were sent
+     * @param growth the bytes by which the congestion window has grown
+     * @param end the state of the other flow after that
+     * @param roundTrips the round trips
+     * @param startPs when it started [ps]
+     * @param memo what the round trips made of the estimate of another flow
+     */
+    void Advance(uint32_t bytes,
+                 uint32_t growth,
+                 const SilentState& end,
+                 std::span<const RoundTrip> roundTrips,
+                 int64_t startPs,
+                 RttMemo& memo);
+
     /// Add what an acknowledgment is that this sender waits for.
     void AddPacket(StateDigest& digest, const Packet& packet) const;
 
@@ -143,6 +172,8 @@ class TcpSender final : public PausableSender, private CausalEvent
     std::size_t CountAcknowledged(const Segment& ack) const;
     void Acknowledge(const Segment& ack, std::size_t segments);
     void EstimateRtt(const Segment& ack, std::size_t segments);
+    void Measure(int64_t oldestPs, int64_t latestPs, uint32_t echo);
+    void Estimate(std::span<const RoundTrip> roundTrips, int64_t startPs);
     void OpenWindow(uint32_t ackedBytes);
     void OpenWindowOfNewReno(uint32_t segments);
     void MakeCongestion();

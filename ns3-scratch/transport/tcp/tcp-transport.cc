@@ -7,6 +7,7 @@
 #include "stream/stream.h"
 #include "transport/tcp/segment-codec.h"
 #include "transport/tcp/tcp-defaults.h"
+#include "transport/tcp/tcp-trail.h"
 
 #include "ns3/object.h"
 
@@ -146,6 +147,16 @@ void
 TcpTransport::AddPacket(StateDigest& digest, const FlowSender& sender, const Packet& packet) const
 {
     static_cast<const TcpSender&>(sender).AddPacket(digest, packet);
+}
+
+std::unique_ptr<FlowTrail>
+TcpTransport::BeginTrail(const FlowSender& sender) const
+{
+    const auto state = static_cast<const TcpSender&>(sender).GetSilent();
+    return state ? std::make_unique<TcpTrail>(*state,
+                                              m_senderConfig.segmentBytes,
+                                              m_senderConfig.clock.GetNowPs())
+                 : nullptr;
 }
 
 Ptr<ExpressTcpSocket>

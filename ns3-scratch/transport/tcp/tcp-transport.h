@@ -6,6 +6,7 @@
 #define COSIM_TCP_TRANSPORT_H
 
 #include "transport/endpoint.h"
+#include "transport/flow-trail.h"
 #include "transport/tcp/express-receiver.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/tcp-sender.h"
@@ -15,13 +16,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 namespace cosim
 {
 
 /// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
-class TcpTransport : public Transport, private RepeatableTransport, private TcpSender::SocketMaker
+class TcpTransport : public Transport, private RepeatableTransport, private ReplayableTransport, private TcpSender::SocketMaker
 {
   public:
     /**
@@ -30,6 +32,13 @@ class TcpTransport : public Transport, private RepeatableTransport, private TcpS
      * @throws std::invalid_argument if ns-3 has no such congestion control
      */
     TcpTransport(const TcpSettings& settings, CausalSimulator& clock);
+
+    /// @return true if flows with these settings can be taken along trails
+    static bool CanReplay(const TcpSettings& settings)
+    {
+        return settings.congestionControl == "NewReno" && !settings.ecn &&
+               !settings.socketPerFlow;
+    }
 
     // Transport
     uint32_t GetHandshakeBytes() const override;
@@ -48,6 +57,11 @@ class TcpTransport : public Transport, private RepeatableTransport, private TcpS
         return this;
     }
 
+    const ReplayableTransport* GetReplayable() const override
+    {
+        return this;
+    }
+
   private:
     // RepeatableTransport
     std::string GetObstacle() const override;
@@ -56,6 +70,9 @@ class TcpTransport : public Transport, private RepeatableTransport, private TcpS
     void AddPacket(StateDigest& digest,
                    const FlowSender& sender,
                    const Packet& packet) const override;
+
+    // ReplayableTransport
+    std::unique_ptr<FlowTrail> BeginTrail(const FlowSender& sender) const override;
 
     // TcpSender::SocketMaker
     ns3::Ptr<ExpressTcpSocket> TakeSocket() override;

@@ -1,0 +1,1042 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "fabrics/packet/episode-player.h"
+
+#include "ns3/assert.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cosim
+{
+
+using namespace ns3;
+
+namespace
+{
+
+/// The memory that all tapes may take; of more than that, those that were used last are kept.
+constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
+
+/// An episode of more packets gets no tape.
+constexpr uint64_t MOST_PACKETS = uint64_t{1} << 24;
+
+/// After so many packets on tapes without a packet that was played, there are no further tapes.
+constexpr uint64_t HOPELESS_PACKETS = uint64_t{1} << 23;
+
+/// Tapes with the same first message that are compared, the newest first.
+constexpr std::size_t MOST_ATTEMPTS = 32;
+
+/// Add what was played to the counters of a link.
+void
+AddPlayed(LinkCounters& counters, const LinkCounters& played)
+{
+    AddCounters(counters, played);
+    counters.maxQueueBytes = std::max(counters.maxQueueBytes, played.maxQueueBytes);
+}
+
+} // namespace
+
+/// How much of a flow's messages has come out in an episode that is simulated.
+struct EpisodePlayer::Progress
+{
+    std::vector<uint64_t> ends;  //!< of the messages, in the bytes of the episode
+    std::vector<bool> isAwaited; //!< per message
+    std::size_t deliveries{0};   //!< messages that are delivered
+    std::size_t answers{0};      //!< messages that are acknowledged
+    uint64_t delivered{0};       //!< bytes; so are the others
+    uint64_t acked{0};
+    uint64_t ackedOnTape{0};
+};
+
+/// A zone. It is the event of its next item, if it is played.
+struct EpisodePlayer::Zone final : public CausalEvent
+{
+    enum class State : uint8_t
+    {
+        SILENT,
+        SIMULATED,
+        PLAYED,
+    };
+
+    Zone(EpisodePlayer& owner, uint32_t number)
+        : player(owner),
+          id(number)
+    {
+    }
+
+    // CausalEvent
+    void Happen() override
+    {
+        if (state != State::PLAYED || duePs != player.m_clock.GetNowPs())
+        { // the episode was taken back, or has another tape
+            player.m_clock.NoteIdleEvent();
+            return;
+        }
+        player.Play(*this);
+    }
+
+    EpisodePlayer& player;
+    const uint32_t id;
+    State state{State::SILENT};
+    Tape tape;                   //!< that is made, or played; null: none
+    int64_t startPs{0};          //!< start of the episode
+    int64_t duePs{-1};           //!< PLAYED: time of the pending event; -1: none
+    uint64_t episode{0};         //!< see Use
+    std::size_t cursor{0};       //!< PLAYED: next item of the tape
+    uint64_t unacked{0};         //!< SIMULATED: bytes that are not acknowledged
+    std::vector<FlowId> flows;   //!< the flows of the tape
+    std::vector<uint32_t> parts; //!< the parts of the tape
+    std::vector<Progress> progress;   //!< SIMULATED: per flow
+    std::vector<LinkCounters> before; //!< SIMULATED: per part
+};
+
+EpisodePlayer::EpisodePlayer(const DatapathSetup& setup,
+                             DatapathClient& client,
+                             const DatapathMaker& make)
+    : m_zoneOf(setup.zones),
+      m_client(client),
+      m_clock(setup.clock),
+      m_shapes(setup.topology, setup.paths),
+      m_packets(make(setup, *this)),
+      m_replayable(m_packets->GetReplayable()),
+      m_zones(setup.zones.GetCount()),
+      m_flowUse(setup.topology.pathSource.size()),
+      m_partUse(m_shapes.GetPartCount()),
+      m_played(setup.links.GetCount())
+{
+    NS_ASSERT_MSG(m_replayable != nullptr, "the datapath cannot take flows along trails");
+}
+
+EpisodePlayer::~EpisodePlayer() = default;
+
+void
+EpisodePlayer::Open(const HandshakePlan& handshakes)
+{
+    m_packets->Open(handshakes);
+}
+
+uint32_t
+EpisodePlayer::GetWindow(FlowId flow) const
+{
+    return m_packets->GetWindow(flow);
+}
+
+LinkCounters
+EpisodePlayer::GetLink(uint32_t link) const
+{
+    LinkCounters counters = m_packets->GetLink(link);
+    AddPlayed(counters, m_played[link]);
+    return counters;
+}
+
+void
+EpisodePlayer::AddStatistics(NetworkStatistics& statistics) const
+{
+    m_packets->AddStatistics(statistics);
+    statistics.replay = m_counts;
+}
+
+LinkControl*
+EpisodePlayer::GetLinkControl()
+{
+    return m_packets->GetLinkControl();
+}
+
+RepeatableDatapath*
+EpisodePlayer::GetRepeatable()
+{
+    return nullptr; // what is played is not in the state of the datapath
+}
+
+EpisodePlayer::Zone&
+EpisodePlayer::GetZone(FlowId flow)
+{
+    const uint32_t id = m_zoneOf.Get(flow);
+    std::unique_ptr<Zone>& zone = m_zones[id];
+    if (!zone)
+    {
+        zone = std::make_unique<Zone>(*this, id);
+    }
+    return *zone;
+}
+
+EpisodePlayer::Key
+EpisodePlayer::GetKey(const Submission& first)
+{
+    return {m_shapes.Get(first.flow), first.bytes, first.isAwaited ? 1U : 0U};
+}
+
+EpisodePlayer::Key
+EpisodePlayer::GetKey(const EpisodeTape& tape) const
+{
+    const Item& first = tape.items.front();
+    return {tape.flows.front().shape, first.bytes, first.kind == Kind::SUBMIT_AWAITED ? 1U : 0U};
+}
+
+void
+EpisodePlayer::Submit(std::span<const Submission> submissions)
+{
+    m_sorted.assign(submissions.begin(), submissions.end());
+    std::ranges::stable_sort(m_sorted, std::ranges::less(), [this](const Submission& one) {
+        return m_zoneOf.Get(one.flow);
+    });
+    m_groups.clear();
+    for (auto begin = m_sorted.begin(); begin != m_sorted.end();)
+    {
+        const uint32_t id = m_zoneOf.Get(begin->flow);
+        const auto end = std::find_if(begin, m_sorted.end(), [&](const Submission& one) {
+            return m_zoneOf.Get(one.flow) != id;
+        });
+        const Group group{&GetZone(begin->flow), {begin, end}};
+        begin = end;
+        // What is simulated comes first, so that a tape that is being made has all that enters now.
+        if (group.zone->state == Zone::State::SIMULATED)
+        {
+            Feed(*group.zone, group.messages);
+        }
+        else
+        {
+            m_groups.push_back(group);
+        }
+    }
+    for (const Group& group : m_groups)
+    {
+        if (group.zone->state == Zone::State::PLAYED)
+        {
+            Compare(*group.zone, group.messages);
+        }
+        else
+        {
+            Begin(*group.zone, group.messages);
+        }
+    }
+}
+
+/// Begin an episode of a silent zone.
+void
+EpisodePlayer::Begin(Zone& zone, std::span<const Submission> messages)
+{
+    ++m_counts.episodes;
+    zone.startPs = m_clock.GetNowPs();
+    std::vector<Input> inputs;
+    for (const Submission& message : messages)
+    {
+        inputs.push_back({0, message});
+    }
+    if (Follow(zone, inputs))
+    {
+        Play(zone);
+        return;
+    }
+    Lead(zone);
+    Feed(zone, messages);
+    Keep(zone);
+}
+
+// An episode that is simulated.
+
+/// Begin to simulate an episode.
+void
+EpisodePlayer::Lead(Zone& zone)
+{
+    ++m_counts.simulated;
+    zone.state = Zone::State::SIMULATED;
+    zone.episode = ++m_episode;
+    zone.unacked = 0;
+    zone.flows.clear();
+    zone.parts.clear();
+    zone.progress.clear();
+    zone.before.clear();
+    zone.tape.reset();
+    if (m_packetsOnTape < HOPELESS_PACKETS || m_counts.packets > 0)
+    {
+        zone.tape = std::make_shared<EpisodeTape>();
+        zone.tape->leader = zone.id;
+    }
+}
+
+/// Let messages enter a zone that is simulated.
+void
+EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
+{
+    const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
+    for (const Submission& message : messages)
+    {
+        if (zone.tape)
+        {
+            const uint32_t number = UseFlow(zone, message.flow);
+            Progress& progress = zone.progress[number];
+            progress.ends.push_back((progress.ends.empty() ? 0 : progress.ends.back()) +
+                                    message.bytes);
+            progress.isAwaited.push_back(message.isAwaited);
+            ++zone.tape->messages;
+            Append(*zone.tape,
+                   {atPs,
+                    message.bytes,
+                    number,
+                    message.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT});
+        }
+        zone.unacked += message.bytes;
+    }
+    m_packets->Submit(messages);
+}
+
+/// @return the number of a flow on the tape of its zone
+uint32_t
+EpisodePlayer::UseFlow(Zone& zone, FlowId id)
+{
+    Use& use = m_flowUse[id];
+    if (use.episode == zone.episode)
+    {
+        return use.number;
+    }
+    use = {zone.episode, static_cast<uint32_t>(zone.flows.size())};
+    zone.flows.push_back(id);
+    zone.progress.emplace_back();
+    EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
+    flow.shape = m_shapes.Get(id);
+    m_shapes.GetParts(id, flow.parts);
+    for (uint32_t& part : flow.parts)
+    {
+        Use& partUse = m_partUse[part];
+        if (partUse.episode != zone.episode)
+        {
+            partUse = {zone.episode, static_cast<uint32_t>(zone.parts.size())};
+            zone.parts.push_back(part);
+            zone.before.emplace_back();
+            if (m_shapes.IsLink(part))
+            {
+                zone.before.back() = m_packets->GetLink(part);
+                uint64_t& longest = m_played[part].maxQueueBytes;
+                longest = std::max(longest, m_replayable->TakeLongestQueue(part));
+            }
+        }
+        part = partUse.number;
+    }
+    flow.trail = m_replayable->BeginTrail(id);
+    if (!flow.trail)
+    {
+        Break(zone);
+    }
+    return use.number;
+}
+
+/// Put something on a tape that is being made, and wake those that follow it.
+void
+EpisodePlayer::Append(EpisodeTape& tape, const Item& item)
+{
+    tape.items.push_back(item);
+    for (const uint32_t id : tape.followers)
+    {
+        Zone& zone = *m_zones[id];
+        if (zone.cursor + 1 == tape.items.size())
+        {
+            Schedule(zone, zone.startPs + item.atPs);
+        }
+    }
+}
+
+/// A zone that is simulated has become silent.
+void
+EpisodePlayer::EndLead(Zone& zone)
+{
+    zone.state = Zone::State::SILENT;
+    const Tape tape = std::exchange(zone.tape, nullptr);
+    if (!tape || tape->isBroken)
+    {
+        return;
+    }
+    for (uint32_t number = 0; number < zone.flows.size(); ++number)
+    {
+        if (!m_replayable->EndTrail(zone.flows[number], *tape->flows[number].trail))
+        {
+            Break(tape);
+            return;
+        }
+    }
+    const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
+    for (uint32_t number = 0; number < zone.flows.size(); ++number)
+    { // that nobody waits for it makes no difference when
+        Progress& progress = zone.progress[number];
+        const uint64_t rest =
+            progress.acked - std::exchange(progress.ackedOnTape, progress.acked);
+        if (rest > 0)
+        {
+            Append(*tape, {atPs, rest, number, Kind::ACKNOWLEDGE});
+        }
+    }
+    CountParts(zone, *tape);
+    tape->hasEnd = true;
+    Append(*tape, {atPs, 0, 0, Kind::END});
+    tape->followers.clear();
+    m_packetsOnTape += tape->packets.packets;
+    m_tapeBytes += tape->GetBytes();
+    if (m_tapeBytes > MOST_BYTES)
+    {
+        ForgetOldest();
+    }
+}
+
+/// Put on a tape what the links have counted since the start of the episode.
+void
+EpisodePlayer::CountParts(const Zone& zone, EpisodeTape& tape)
+{
+    tape.parts.assign(zone.parts.size(), {});
+    for (std::size_t number = 0; number < zone.parts.size(); ++number)
+    {
+        const uint32_t part = zone.parts[number];
+        if (m_shapes.IsLink(part))
+        {
+            LinkCounters& counters = tape.parts[number];
+            counters = GetDelta(m_packets->GetLink(part), zone.before[number]);
+            counters.maxQueueBytes = m_replayable->TakeLongestQueue(part);
+            uint64_t& longest = m_played[part].maxQueueBytes;
+            longest = std::max(longest, counters.maxQueueBytes);
+        }
+    }
+}
+
+/// Let the tape of a zone be found by others.
+void
+EpisodePlayer::Keep(const Zone& zone)
+{
+    if (zone.tape && !zone.tape->isBroken)
+    {
+        zone.tape->usedAt = m_episode;
+        m_tapes[GetKey(*zone.tape)].push_back(zone.tape);
+    }
+}
+
+/// Something happened in a zone that cannot be played.
+void
+EpisodePlayer::Break(const Zone& zone)
+{
+    if (zone.tape && !zone.tape->isBroken)
+    {
+        Break(zone.tape);
+    }
+}
+
+void
+EpisodePlayer::Break(const Tape& tape)
+{
+    tape->isBroken = true;
+    if (!tape->items.empty())
+    {
+        if (const auto found = m_tapes.find(GetKey(*tape)); found != m_tapes.end())
+        {
+            std::erase(found->second, tape);
+        }
+    }
+    m_broken.push_back(tape);
+    if (m_aside == nullptr)
+    {
+        m_check.Request();
+    }
+}
+
+/// Forget half of the tapes, those that were used least recently.
+void
+EpisodePlayer::ForgetOldest()
+{
+    std::vector<uint64_t> uses;
+    for (const auto& [key, tapes] : m_tapes)
+    {
+        for (const Tape& tape : tapes)
+        {
+            uses.push_back(tape->usedAt);
+        }
+    }
+    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2);
+    std::ranges::nth_element(uses, middle);
+    for (auto& [key, tapes] : m_tapes)
+    {
+        std::erase_if(tapes, [&](const Tape& tape) {
+            const bool isOld = tape->hasEnd && tape->usedAt <= *middle;
+            m_tapeBytes -= isOld ? tape->GetBytes() : 0;
+            return isOld;
+        });
+    }
+    std::erase_if(m_tapes, [](const auto& entry) { return entry.second.empty(); });
+}
+
+// What is told of packets.
+
+void
+EpisodePlayer::OnDelivered(FlowId flow, uint64_t bytes)
+{
+    Zone& zone = GetZone(flow);
+    if (m_aside != &zone)
+    {
+        m_client.OnDelivered(flow, bytes);
+    }
+    if (!zone.tape)
+    {
+        return;
+    }
+    const uint32_t number = m_flowUse[flow].number;
+    Progress& progress = zone.progress[number];
+    progress.delivered += bytes;
+    while (progress.deliveries < progress.ends.size() &&
+           progress.ends[progress.deliveries] <= progress.delivered)
+    {
+        const uint64_t before =
+            progress.deliveries == 0 ? 0 : progress.ends[progress.deliveries - 1];
+        Append(*zone.tape,
+               {m_clock.GetNowPs() - zone.startPs,
+                progress.ends[progress.deliveries++] - before,
+                number,
+                Kind::DELIVER});
+    }
+}
+
+void
+EpisodePlayer::OnAcked(FlowId flow, uint64_t bytes)
+{
+    Zone& zone = GetZone(flow);
+    if (m_aside != &zone)
+    {
+        m_client.OnAcked(flow, bytes);
+    }
+    if (zone.tape)
+    {
+        const uint32_t number = m_flowUse[flow].number;
+        Progress& progress = zone.progress[number];
+        progress.acked += bytes;
+        for (; progress.answers < progress.ends.size() &&
+               progress.ends[progress.answers] <= progress.acked;
+             ++progress.answers)
+        {
+            if (progress.isAwaited[progress.answers])
+            {
+                const uint64_t end = progress.ends[progress.answers];
+                Append(*zone.tape,
+                       {m_clock.GetNowPs() - zone.startPs,
+                        end - std::exchange(progress.ackedOnTape, end),
+                        number,
+                        Kind::ACKNOWLEDGE});
+            }
+        }
+    }
+    zone.unacked -= bytes;
+    if (zone.unacked == 0)
+    {
+        EndLead(zone);
+    }
+}
+
+void
+EpisodePlayer::OnPacketSent(FlowId flow,
+                            uint32_t wireBytes,
+                            uint32_t payloadBytes,
+                            bool isRetransmission)
+{
+    m_client.OnPacketSent(flow, wireBytes, payloadBytes, isRetransmission);
+    Zone& zone = GetZone(flow);
+    if (!zone.tape)
+    {
+        return;
+    }
+    PacketCounts& packets = zone.tape->packets;
+    packets.dataPackets += payloadBytes > 0 ? 1 : 0;
+    packets.wireBytes += wireBytes;
+    if (++packets.packets > MOST_PACKETS || isRetransmission)
+    {
+        Break(zone);
+    }
+}
+
+void
+EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
+{
+    m_client.OnRttSample(flow, rtt, oldest);
+    Zone& zone = GetZone(flow);
+    if (!zone.tape || zone.tape->isBroken)
+    {
+        return;
+    }
+    if (oldest.GetTimeStep() > std::numeric_limits<uint32_t>::max())
+    {
+        Break(zone);
+        return;
+    }
+    zone.tape->flows[m_flowUse[flow].number].trail->Add(
+        {m_clock.GetNowPs() - zone.startPs,
+         static_cast<uint32_t>(rtt.GetTimeStep()),
+         static_cast<uint32_t>(oldest.GetTimeStep())});
+}
+
+void
+EpisodePlayer::OnRepeated(FlowId flow)
+{
+    m_client.OnRepeated(flow);
+    Break(GetZone(flow));
+}
+
+void
+EpisodePlayer::OnTimeout(FlowId flow, Time waited)
+{
+    m_client.OnTimeout(flow, waited);
+    Break(GetZone(flow));
+}
+
+void
+EpisodePlayer::OnClosed(FlowId flow)
+{
+    m_client.OnClosed(flow);
+}
+
+void
+EpisodePlayer::OnDropped(uint32_t link, uint32_t wireBytes)
+{
+    m_client.OnDropped(link, wireBytes);
+    for (const std::unique_ptr<Zone>& zone : m_zones)
+    {
+        if (zone && m_partUse[link].episode == zone->episode)
+        {
+            Break(*zone);
+        }
+    }
+}
+
+void
+EpisodePlayer::AddUndelivered(std::vector<uint64_t>& bytes) const
+{
+    m_client.AddUndelivered(bytes);
+}
+
+void
+EpisodePlayer::OnReplayed(const PacketCounts& packets)
+{
+    m_client.OnReplayed(packets);
+}
+
+void
+EpisodePlayer::OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips)
+{
+    m_client.OnReplayed(flow, startPs, roundTrips);
+}
+
+// An episode that is played.
+
+/**
+ * Find a tape on which the same has entered up to now.
+ *
+ * @param zone the zone
+ * @param inputs what has entered since the start of its episode
+ * @return false if there is none
+ */
+bool
+EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
+{
+    const auto found = m_tapes.find(GetKey(inputs.front().what));
+    if (found == m_tapes.end())
+    {
+        return false;
+    }
+    const std::vector<Tape>& tapes = found->second;
+    const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
+    for (std::size_t i = 1; i <= attempts; ++i)
+    {
+        const Tape& tape = tapes[tapes.size() - i];
+        if ((tape->hasEnd || m_zones[tape->leader]->startPs <= zone.startPs) &&
+            Matches(zone, *tape, inputs))
+        {
+            zone.state = Zone::State::PLAYED;
+            zone.tape = tape;
+            zone.duePs = -1;
+            tape->usedAt = m_episode;
+            if (!tape->hasEnd)
+            {
+                tape->followers.push_back(zone.id);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/// @return true if the same has entered on a tape; then the zone is at its place
+bool
+EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs)
+{
+    zone.episode = ++m_episode;
+    zone.flows.clear();
+    zone.parts.clear();
+    zone.cursor = 0;
+    for (const Input& input : inputs)
+    {
+        while (zone.cursor < tape.items.size() && !tape.items[zone.cursor].IsInput())
+        {
+            ++zone.cursor;
+        }
+        if (!MatchItem(zone, tape, input))
+        {
+            return false;
+        }
+    }
+    const int64_t nowPs = m_clock.GetNowPs() - zone.startPs;
+    for (; zone.cursor < tape.items.size() && tape.items[zone.cursor].atPs <= nowPs; ++zone.cursor)
+    { // what has come out by now
+        if (const Item& item = tape.items[zone.cursor]; item.IsInput() || item.kind == Kind::END)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// @return true if something enters that is the next item of a tape; then the zone has passed it
+bool
+EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input)
+{
+    if (zone.cursor == tape.items.size())
+    {
+        return false;
+    }
+    const Item& item = tape.items[zone.cursor];
+    const Kind kind = input.what.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT;
+    if (item.kind != kind || item.atPs != input.atPs || item.bytes != input.what.bytes ||
+        !MatchFlow(zone, tape, item.flow, input.what.flow))
+    {
+        return false;
+    }
+    ++zone.cursor;
+    return true;
+}
+
+/// @return true if a flow of a zone is, or can be, the flow with a number on a tape
+bool
+EpisodePlayer::MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, FlowId id)
+{
+    Use& use = m_flowUse[id];
+    if (use.episode == zone.episode)
+    {
+        return use.number == number;
+    }
+    const EpisodeTape::Flow& flow = tape.flows[number];
+    if (number != zone.flows.size() || flow.shape != m_shapes.Get(id) || !flow.trail ||
+        !m_replayable->Fits(id, *flow.trail))
+    {
+        return false;
+    }
+    m_parts.clear();
+    m_shapes.GetParts(id, m_parts);
+    for (std::size_t i = 0; i < m_parts.size(); ++i)
+    {
+        Use& partUse = m_partUse[m_parts[i]];
+        if (partUse.episode != zone.episode)
+        { // numbers are in the order of first use
+            partUse = {zone.episode, static_cast<uint32_t>(zone.parts.size())};
+            zone.parts.push_back(m_parts[i]);
+        }
+        if (partUse.number != flow.parts[i])
+        {
+            return false;
+        }
+    }
+    use = {zone.episode, number};
+    zone.flows.push_back(id);
+    return true;
+}
+
+/// Compare what enters a zone that is played with its tape.
+void
+EpisodePlayer::Compare(Zone& zone, std::span<const Submission> messages)
+{
+    const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
+    for (std::size_t i = 0; i < messages.size(); ++i)
+    {
+        if (!MatchItem(zone, *zone.tape, {atPs, messages[i]}))
+        {
+            Leave(zone, messages.subspan(i));
+            return;
+        }
+    }
+    Play(zone);
+}
+
+/// Let all happen in a zone that its tape has up to now.
+void
+EpisodePlayer::Play(Zone& zone)
+{
+    const int64_t now = m_clock.GetNowPs();
+    const Tape tape = zone.tape;
+    while (zone.cursor < tape->items.size())
+    {
+        const Item& item = tape->items[zone.cursor];
+        if (const int64_t duePs = zone.startPs + item.atPs; duePs > now)
+        {
+            Schedule(zone, duePs);
+            return;
+        }
+        switch (item.kind)
+        {
+        case Kind::DELIVER:
+            ++zone.cursor;
+            m_client.OnDelivered(zone.flows[item.flow], item.bytes);
+            break;
+        case Kind::ACKNOWLEDGE:
+            ++zone.cursor;
+            m_client.OnAcked(zone.flows[item.flow], item.bytes);
+            break;
+        case Kind::END:
+            EndPlay(zone);
+            return;
+        case Kind::SUBMIT:
+        case Kind::SUBMIT_AWAITED:
+            m_expecting.push_back(&zone);
+            m_check.Request();
+            return;
+        }
+    }
+}
+
+void
+EpisodePlayer::Schedule(Zone& zone, int64_t duePs)
+{
+    zone.duePs = duePs;
+    m_clock.Schedule(duePs, zone, m_clock.MakeOrigin());
+}
+
+/// A zone that is played has become silent.
+void
+EpisodePlayer::EndPlay(Zone& zone)
+{
+    zone.state = Zone::State::SILENT;
+    const Tape tape = std::exchange(zone.tape, nullptr);
+    for (std::size_t number = 0; number < zone.flows.size(); ++number)
+    {
+        m_replayable->Advance(zone.flows[number], *tape->flows[number].trail, zone.startPs);
+    }
+    Count(zone, *tape);
+}
+
+/// Count what a tape says that packets have done.
+void
+EpisodePlayer::Count(const Zone& zone, const EpisodeTape& tape)
+{
+    m_counts.messages += tape.messages;
+    m_counts.packets += tape.packets.packets;
+    m_client.OnReplayed(tape.packets);
+    for (std::size_t number = 0; number < zone.flows.size(); ++number)
+    {
+        m_client.OnReplayed(zone.flows[number],
+                            zone.startPs,
+                            tape.flows[number].trail->GetRoundTrips());
+    }
+    for (std::size_t number = 0; number < zone.parts.size(); ++number)
+    {
+        if (m_shapes.IsLink(zone.parts[number]))
+        {
+            AddPlayed(m_played[zone.parts[number]], tape.parts[number]);
+        }
+    }
+}
+
+/// After all that enters in a picosecond: leave tapes on which something else enters, or that have
+/// broken.
+void
+EpisodePlayer::Check()
+{
+    while (!m_expecting.empty() || !m_broken.empty())
+    {
+        for (Zone* zone : std::exchange(m_expecting, {}))
+        {
+            if (zone->state == Zone::State::PLAYED && zone->cursor < zone->tape->items.size() &&
+                zone->tape->items[zone->cursor].IsInput() &&
+                zone->startPs + zone->tape->items[zone->cursor].atPs == m_clock.GetNowPs())
+            {
+                Leave(*zone, {});
+            }
+        }
+        for (const Tape& tape : std::exchange(m_broken, {}))
+        {
+            if (Zone& leader = *m_zones[tape->leader]; leader.tape == tape)
+            {
+                leader.tape.reset();
+            }
+            for (const uint32_t id : std::exchange(tape->followers, {}))
+            {
+                Leave(*m_zones[id], {});
+            }
+        }
+    }
+}
+
+/**
+ * Leave the tape that a zone has followed.
+ *
+ * @param zone the zone
+ * @param messages what enters now and is not on the tape
+ */
+void
+EpisodePlayer::Leave(Zone& zone, std::span<const Submission> messages)
+{
+    Detach(zone);
+    const std::vector<Input> before = GetInputs(zone);
+    std::vector<Input> inputs = before;
+    for (const Submission& message : messages)
+    {
+        inputs.push_back({m_clock.GetNowPs() - zone.startPs, message});
+    }
+    if (Follow(zone, inputs))
+    {
+        Play(zone);
+        return;
+    }
+    TakeBack(zone, before);
+    if (messages.empty())
+    {
+        return;
+    }
+    if (zone.state == Zone::State::SILENT)
+    {
+        Begin(zone, messages);
+    }
+    else
+    {
+        Feed(zone, messages);
+    }
+}
+
+/// Let a zone not follow its tape any more.
+void
+EpisodePlayer::Detach(const Zone& zone)
+{
+    std::erase(zone.tape->followers, zone.id);
+}
+
+/// @return what has entered a zone that is played since its episode began
+std::vector<EpisodePlayer::Input>
+EpisodePlayer::GetInputs(const Zone& zone) const
+{
+    std::vector<Input> inputs;
+    for (std::size_t i = 0; i < zone.cursor; ++i)
+    {
+        if (const Item& item = zone.tape->items[i]; item.IsInput())
+        {
+            inputs.push_back(
+                {item.atPs,
+                 {zone.flows[item.flow], item.kind == Kind::SUBMIT_AWAITED, item.bytes}});
+        }
+    }
+    return inputs;
+}
+
+/**
+ * Simulate an episode from its start up to now. What came out of it is known, so the client does
+ * not hear of it again.
+ *
+ * @param zone the zone
+ * @param inputs what has entered
+ */
+void
+EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
+{
+    ++m_counts.takenBack;
+    Lead(zone);
+    m_aside = &zone;
+    {
+        CausalSimulator::Aside aside(m_clock, zone.startPs);
+        for (const Input& input : inputs)
+        {
+            aside.RunTo(zone.startPs + input.atPs);
+            Feed(zone, {&input.what, 1});
+        }
+        aside.RunTo(aside.GetPresentPs());
+    }
+    m_aside = nullptr;
+    for (std::size_t number = 0; number < zone.flows.size(); ++number)
+    {
+        PassOn(zone.progress[number], zone.flows[number]);
+    }
+    if (!m_broken.empty())
+    {
+        m_check.Request();
+    }
+    Keep(zone);
+}
+
+/// Tell the client which parts of messages have come out of a flow.
+void
+EpisodePlayer::PassOn(const Progress& progress, FlowId flow)
+{
+    const uint64_t told = progress.deliveries == 0 ? 0 : progress.ends[progress.deliveries - 1];
+    if (progress.delivered > told)
+    {
+        m_client.OnDelivered(flow, progress.delivered - told);
+    }
+    if (progress.acked > progress.ackedOnTape)
+    {
+        m_client.OnAcked(flow, progress.acked - progress.ackedOnTape);
+    }
+}
+
+void
+EpisodePlayer::Update()
+{
+    for (const std::unique_ptr<Zone>& zone : m_zones)
+    {
+        if (zone && zone->state == Zone::State::PLAYED)
+        {
+            Detach(*zone);
+            TakeBack(*zone, GetInputs(*zone));
+        }
+    }
+}
+
+void
+EpisodePlayer::Finish()
+{
+    // Zones at the same place of a tape have counted the same, so one of them is simulated.
+    std::map<std::pair<Tape, int64_t>, Zone*> models;
+    std::vector<std::pair<Zone*, Zone*>> copies;
+    for (const std::unique_ptr<Zone>& zone : m_zones)
+    {
+        if (!zone || zone->state != Zone::State::PLAYED)
+        {
+            continue;
+        }
+        const Tape tape = zone->tape;
+        Zone*& model = models[{tape, zone->startPs}];
+        if (Zone& leader = *m_zones[tape->leader];
+            model == nullptr && leader.tape == tape && leader.startPs == zone->startPs)
+        {
+            model = &leader;
+        }
+        if (model != nullptr && !model->tape->isBroken)
+        {
+            copies.emplace_back(zone.get(), model);
+            continue;
+        }
+        Detach(*zone);
+        TakeBack(*zone, GetInputs(*zone));
+        if (zone->tape)
+        {
+            model = zone.get();
+        }
+    }
+    for (const auto& [place, model] : models)
+    {
+        if (model != nullptr && !model->tape->isBroken)
+        {
+            CountParts(*model, *model->tape);
+        }
+    }
+    for (const auto& [zone, model] : copies)
+    {
+        zone->state = Zone::State::SILENT;
+        Count(*zone, *model->tape);
+        for (std::size_t number = 0; number < zone->flows.size(); ++number)
+        {
+            PassOn(model->progress[number], zone->flows[number]);
+        }
+    }
+}
+
+} // namespace cosim

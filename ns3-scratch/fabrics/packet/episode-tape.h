@@ -1,0 +1,86 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_EPISODE_TAPE_H
+#define COSIM_EPISODE_TAPE_H
+
+#include "fabrics/packet/datapath.h"
+#include "network/link-summary.h"
+#include "transport/flow-trail.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cosim
+{
+
+/**
+ * What happened in a zone during an episode, without names: flows and parts of the network are
+ * numbered in the order in which they were used first, and times count from the start.
+ *
+ * An *episode* is the time in which flows of a zone are not silent.
+ */
+struct EpisodeTape
+{
+    enum class Kind : uint8_t
+    {
+        SUBMIT,         //!< a message entered a flow
+        SUBMIT_AWAITED, //!< likewise, and its last acknowledgment matters
+        DELIVER,        //!< the last bytes of a message were delivered
+        ACKNOWLEDGE,    //!< the last bytes of a message that is awaited were acknowledged
+        END,            //!< all flows are silent
+    };
+
+    /// Something that entered the zone, or came out. What comes out in a picosecond is before what
+    /// enters.
+    struct Item
+    {
+        int64_t atPs;
+        uint64_t bytes;
+        uint32_t flow;
+        Kind kind;
+
+        /// @return true if it entered the zone
+        bool IsInput() const
+        {
+            return kind == Kind::SUBMIT || kind == Kind::SUBMIT_AWAITED;
+        }
+    };
+
+    /// A flow that was used.
+    struct Flow
+    {
+        uint32_t shape;              //!< see PathShapes
+        std::vector<uint32_t> parts; //!< of its path
+        std::unique_ptr<FlowTrail> trail;
+    };
+
+    /// @return the memory that it takes, roughly [bytes]
+    std::size_t GetBytes() const
+    {
+        std::size_t bytes = items.size() * sizeof(Item);
+        for (const Flow& flow : flows)
+        {
+            bytes += flow.trail->GetRoundTrips().size_bytes();
+        }
+        return bytes;
+    }
+
+    std::vector<Item> items;
+    std::vector<Flow> flows;
+    std::vector<LinkCounters> parts; //!< per part: what it counted, if it is a link; at the end
+    PacketCounts packets;
+    uint64_t messages{0};
+    uint32_t leader{0};              //!< the zone in which it was made
+    std::vector<uint32_t> followers; //!< the zones that follow it while it is being made
+    uint64_t usedAt{0};              //!< number of the last episode that it was used for
+    bool hasEnd{false};
+    bool isBroken{false}; //!< true if something happened that cannot be played
+};
+
+} // namespace cosim
+
+#endif // COSIM_EPISODE_TAPE_H

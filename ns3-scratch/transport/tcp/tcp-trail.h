@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef COSIM_TCP_TRAIL_H
+#define COSIM_TCP_TRAIL_H
+
+#include "transport/flow-trail.h"
+#include "transport/tcp/sender-state.h"
+#include "transport/tcp/tcp-sender.h"
+
+#include <cstdint>
+
+namespace cosim
+{
+
+/**
+ * The trail of a TCP flow with ns3::TcpNewReno, without ECN, from which nothing was lost.
+ *
+ * What such a flow does depends on little of its state. Sequence numbers count from the first byte.
+ * In slow start without losses, the congestion window grows by a segment with each ACK, whatever it
+ * was, so a flow with a larger window does the same as one whose window never held it up. The
+ * estimates of round trips only set the timeout, which is at least the smallest one, so they do
+ * nothing while every round trip is shorter than that.
+ */
+class TcpTrail final : public FlowTrail
+{
+  public:
+    /**
+     * @param begin state of the flow now
+     * @param segmentBytes payload of a full segment
+     * @param nowPs the current time [ps]
+     */
+    TcpTrail(const SilentState& begin, uint32_t segmentBytes, int64_t nowPs)
+        : m_begin(begin),
+          m_segmentBytes(segmentBytes),
+          m_beginPs(nowPs)
+    {
+    }
+
+    // FlowTrail
+    bool Fits(const FlowSender& sender) const override;
+    bool End(const FlowSender& sender) override;
+    void Advance(const FlowEnds& ends, int64_t startPs) override;
+
+  private:
+    /// @return the bytes by which the congestion window grows
+    uint32_t GetGrowth() const
+    {
+        return m_end.congestionWindow - m_begin.congestionWindow;
+    }
+
+    const SilentState m_begin;
+    const uint32_t m_segmentBytes;
+    const int64_t m_beginPs;
+    SilentState m_end;
+    bool m_hasEnd{false};
+    bool m_isLimited{false}; //!< true if data has waited for the congestion window
+    RttMemo m_memo;
+};
+
+} // namespace cosim
+
+#endif // COSIM_TCP_TRAIL_H
