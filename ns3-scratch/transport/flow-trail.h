@@ -43,6 +43,9 @@ class FlowTrail
      */
     virtual bool Fits(const FlowSender& sender) const = 0;
 
+    /// Note that bytes of the flow were acknowledged, after the round trip of the last of them.
+    virtual void OnAcked(uint64_t bytes) = 0;
+
     /**
      * End the trail.
      *

@@ -507,6 +507,10 @@ EpisodePlayer::OnAcked(FlowId flow, uint64_t bytes)
         const uint32_t number = m_flowUse[flow].number;
         Progress& progress = zone.progress[number];
         progress.acked += bytes;
+        if (FlowTrail* trail = zone.tape->flows[number].trail.get(); trail != nullptr)
+        {
+            trail->OnAcked(bytes);
+        }
         for (; progress.answers < progress.ends.size() &&
                progress.ends[progress.answers] <= progress.acked;
              ++progress.answers)

@@ -214,7 +214,6 @@ TcpSender::GetSilent() const
 
 void
 TcpSender::Advance(uint32_t bytes,
-                   uint32_t growth,
                    const SilentState& end,
                    std::span<const RoundTrip> roundTrips,
                    int64_t startPs,
@@ -223,7 +222,7 @@ TcpSender::Advance(uint32_t bytes,
     m_state.head += bytes;
     m_state.next += bytes;
     m_state.window = end.window;
-    m_state.congestionWindow += growth;
+    m_state.congestionWindow = end.congestionWindow;
     m_state.uncounted = end.uncounted;
     m_state.isAnswered = end.isAnswered;
     if (m_config.timestamps)

@@ -138,14 +138,12 @@ class TcpSender final : public PausableSender, private CausalEvent
      * Become what this silent flow would be if it had done what another one did.
      *
      * @param bytes the bytes that were sent
-     * @param growth the bytes by which the congestion window has grown
-     * @param end the state of the other flow after that
+     * @param end its state after that
      * @param roundTrips the round trips
      * @param startPs when it started [ps]
      * @param memo what the round trips made of the estimate of another flow
      */
     void Advance(uint32_t bytes,
-                 uint32_t growth,
                  const SilentState& end,
                  std::span<const RoundTrip> roundTrips,
                  int64_t startPs,

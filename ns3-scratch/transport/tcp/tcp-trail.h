@@ -10,6 +10,7 @@
 #include "transport/tcp/tcp-sender.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace cosim
 {
@@ -18,10 +19,10 @@ namespace cosim
  * The trail of a TCP flow with ns3::TcpNewReno, without ECN, from which nothing was lost.
  *
  * What such a flow does depends on little of its state. Sequence numbers count from the first byte.
- * In slow start without losses, the congestion window grows by a segment with each ACK, whatever it
- * was, so a flow with a larger window does the same as one whose window never held it up. The
- * estimates of round trips only set the timeout, which is at least the smallest one, so they do
- * nothing while every round trip is shorter than that.
+ * In slow start without losses, the congestion window grows by a segment with each ACK of a whole
+ * segment, whatever it was, so a flow with a larger window does the same as one whose window never
+ * held it up. The estimates of round trips only set the timeout, which is at least the smallest
+ * one, so they do nothing while every round trip is shorter than that.
  */
 class TcpTrail final : public FlowTrail
 {
@@ -40,22 +41,31 @@ class TcpTrail final : public FlowTrail
 
     // FlowTrail
     bool Fits(const FlowSender& sender) const override;
+    void OnAcked(uint64_t bytes) override;
     bool End(const FlowSender& sender) override;
     void Advance(const FlowEnds& ends, int64_t startPs) override;
 
   private:
-    /// @return the bytes by which the congestion window grows
-    uint32_t GetGrowth() const
+    /// Bytes of an ACK that fill no segment.
+    struct Remainder
     {
-        return m_end.congestionWindow - m_begin.congestionWindow;
-    }
+        uint32_t bytes;
+        bool isAlone; //!< true if the ACK has no whole segment
+    };
+
+    bool StaysInSlowStart(const SilentState& begin) const;
+    SilentState GetEnd(const SilentState& begin) const;
 
     const SilentState m_begin;
     const uint32_t m_segmentBytes;
     const int64_t m_beginPs;
+    uint32_t m_wholeAcks{0}; //!< ACKs of at least a segment
+    std::vector<Remainder> m_remainders;
     SilentState m_end;
     bool m_hasEnd{false};
-    bool m_isLimited{false}; //!< true if data has waited for the congestion window
+    /// true if data has waited for the congestion window, or the window has left slow start, or has
+    /// overflown its 32 bits
+    bool m_needsSameWindow{false};
     RttMemo m_memo;
 };
 
