@@ -469,3 +469,22 @@ class Repeat(Block):
     """Largest difference between time_ns and expected_ns of a check, as a part of expected_ns."""
     note: str
     """Why nothing was skipped; empty if something was."""
+
+
+class Replay(Block):
+    """How much of the network's work was simulated only once (see `simulation.replay`).
+
+    An episode is the time in which something is under way in a part of the network.
+    """
+
+    episodes: int
+    """Number of episodes."""
+    simulated: int
+    """Episodes that were simulated packet by packet, at least in part. The others were played."""
+    taken_back: int
+    """Episodes that began like an earlier one and then differed, so that they were simulated again
+    from their start."""
+    messages: int
+    """Messages that needed no packets."""
+    packets: int
+    """Packets that were counted and not simulated."""

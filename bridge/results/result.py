@@ -32,6 +32,7 @@ from bridge.results.measurements import (
     Reconfiguration,
     Reordering,
     Repeat,
+    Replay,
     SharedLink,
     Simulator,
     System,
@@ -112,6 +113,9 @@ class Result(BaseModel):
     repeat: Repeat | None = None
     """Iterations that were skipped because they repeat earlier ones. Present only with
     `simulation.repeat`."""
+    replay: Replay | None = None
+    """What the network carried without simulating its packets again. Present only on `express`,
+    unless `simulation.replay` is off or does not apply."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

@@ -30,6 +30,7 @@ class LastEvent : private CausalEvent
         SEND,   //!< messages are handed to the network
         SUBMIT, //!< messages enter their flows
         CHECK,  //!< what has entered is compared with what entered before
+        END,    //!< the run ends, if the workload is done
     };
 
     /**

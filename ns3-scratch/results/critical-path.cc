@@ -245,8 +245,9 @@ CriticalPath::GetEnd(const NodeEvent& event, const CauseRef& begun)
     }
     case NodeType::RECV: {
         const uint64_t arrivedPs = event.timePs - std::min(event.timePs, m_injectionPs);
-        CauseRef arrived =
-            Receive({trace.GetPeer(node, event.rank), event.rank, trace.tag[node]}, arrivedPs, label);
+        CauseRef arrived = Receive({trace.GetPeer(node, event.rank), event.rank, trace.tag[node]},
+                                   arrivedPs,
+                                   label);
         // The message was there before if the node began when it could take it.
         return Extend(begun.GetEnd() >= arrivedPs ? begun : std::move(arrived),
                       event.timePs,

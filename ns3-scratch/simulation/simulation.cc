@@ -299,7 +299,7 @@ Simulation::Abandon()
 void
 Simulation::OnWorkloadDone()
 {
-    End("complete", "");
+    m_done.Request(); // what else happens now counts, in whichever order it happens
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include "circuits/circuit-switch.h"
 #include "circuits/link-events.h"
+#include "clock/last-event.h"
 #include "clock/simulator-session.h"
 #include "network/fabric.h"
 #include "network/run-observers.h"
@@ -144,6 +145,7 @@ class Simulation : public WorkloadListener
     bool m_isClosed{false};
     bool m_isAbandoned{false}; //!< ns-3 has failed in the middle of an event
     ProgressReports m_reports;
+    LastEvent m_done{LastEvent::Turn::END, [this] { End("complete", ""); }};
     uint64_t m_timeLimit{0}; //!< watch at the end of the time that can be simulated
 };
 

@@ -140,7 +140,7 @@ def wrong(case: Case, given: Answer) -> str:
 def different(given: Answer, other: Answer) -> str:
     """Return what differs between the results of two commands; empty if nothing does.
 
-    Only the scenario and what the simulator says of itself may differ.
+    Only the scenario, and what the simulator says of itself and of what it replayed, may differ.
     """
     statuses = {given.status, other.status}
     if _INTERRUPTED in statuses:
@@ -153,6 +153,7 @@ def different(given: Answer, other: Answer) -> str:
     results = [json.loads(answer.stdout) for answer in (given, other)]
     for result in results:
         del result["scenario"], result["simulator"]
+        result.pop("replay", None)
     return next(_differences("", *results), "")
 
 

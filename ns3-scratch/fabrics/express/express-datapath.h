@@ -28,9 +28,7 @@ namespace cosim
  * chooses the links of each packet, and a packet costs one event per link. A connection starts in
  * the state that a handshake leaves it in, and is created when it is first used.
  */
-class ExpressDatapath : public Datapath,
-                        private RepeatableDatapath,
-                        private ReplayableDatapath
+class ExpressDatapath : public Datapath, private RepeatableDatapath, private ReplayableDatapath
 {
   public:
     /**

@@ -39,9 +39,8 @@ struct PacketCounts
 };
 
 template <>
-inline constexpr auto COUNTERS<PacketCounts> = std::make_tuple(&PacketCounts::packets,
-                                                               &PacketCounts::dataPackets,
-                                                               &PacketCounts::wireBytes);
+inline constexpr auto COUNTERS<PacketCounts> =
+    std::make_tuple(&PacketCounts::packets, &PacketCounts::dataPackets, &PacketCounts::wireBytes);
 
 /// Bytes to append to the stream of a flow: a message.
 struct Submission

@@ -21,7 +21,7 @@ namespace
 /// The memory that all tapes may take; of more than that, those that were used last are kept.
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 
-/// An episode of more packets gets no tape.
+/// An episode of more packets gets no tape, unless another zone follows it.
 constexpr uint64_t MOST_PACKETS = uint64_t{1} << 24;
 
 /// After so many packets on tapes without a packet that was played, there are no further tapes.
@@ -82,14 +82,14 @@ struct EpisodePlayer::Zone final : public CausalEvent
     EpisodePlayer& player;
     const uint32_t id;
     State state{State::SILENT};
-    Tape tape;                   //!< that is made, or played; null: none
-    int64_t startPs{0};          //!< start of the episode
-    int64_t duePs{-1};           //!< PLAYED: time of the pending event; -1: none
-    uint64_t episode{0};         //!< see Use
-    std::size_t cursor{0};       //!< PLAYED: next item of the tape
-    uint64_t unacked{0};         //!< SIMULATED: bytes that are not acknowledged
-    std::vector<FlowId> flows;   //!< the flows of the tape
-    std::vector<uint32_t> parts; //!< the parts of the tape
+    Tape tape;                        //!< that is made, or played; null: none
+    int64_t startPs{0};               //!< start of the episode
+    int64_t duePs{-1};                //!< PLAYED: time of the pending event; -1: none
+    uint64_t episode{0};              //!< see Use
+    std::size_t cursor{0};            //!< PLAYED: next item of the tape
+    uint64_t unacked{0};              //!< SIMULATED: bytes that are not acknowledged
+    std::vector<FlowId> flows;        //!< the flows of the tape
+    std::vector<uint32_t> parts;      //!< the parts of the tape
     std::vector<Progress> progress;   //!< SIMULATED: per flow
     std::vector<LinkCounters> before; //!< SIMULATED: per part
 };
@@ -362,8 +362,7 @@ EpisodePlayer::EndLead(Zone& zone)
     for (uint32_t number = 0; number < zone.flows.size(); ++number)
     { // that nobody waits for it makes no difference when
         Progress& progress = zone.progress[number];
-        const uint64_t rest =
-            progress.acked - std::exchange(progress.ackedOnTape, progress.acked);
+        const uint64_t rest = progress.acked - std::exchange(progress.ackedOnTape, progress.acked);
         if (rest > 0)
         {
             Append(*tape, {atPs, rest, number, Kind::ACKNOWLEDGE});
@@ -548,7 +547,8 @@ EpisodePlayer::OnPacketSent(FlowId flow,
     PacketCounts& packets = zone.tape->packets;
     packets.dataPackets += payloadBytes > 0 ? 1 : 0;
     packets.wireBytes += wireBytes;
-    if (++packets.packets > MOST_PACKETS || isRetransmission)
+    const bool isLong = ++packets.packets == MOST_PACKETS;
+    if (isRetransmission || (isLong && zone.tape->followers.empty()))
     {
         Break(zone);
     }
@@ -1008,8 +1008,9 @@ EpisodePlayer::Finish()
         }
         const Tape tape = zone->tape;
         Zone*& model = models[{tape, zone->startPs}];
-        if (Zone& leader = *m_zones[tape->leader];
-            model == nullptr && leader.tape == tape && leader.startPs == zone->startPs)
+        if (Zone& leader = *m_zones[tape->leader]; model == nullptr && !tape->hasEnd &&
+                                                   leader.tape == tape &&
+                                                   leader.startPs == zone->startPs)
         {
             model = &leader;
         }

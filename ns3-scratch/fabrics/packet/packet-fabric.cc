@@ -40,15 +40,9 @@ PacketFabric::PacketFabric(const Topology& topology,
       m_flows(topology.pathSource.size()),
       m_answers(topology.pathSource.size()),
       m_zones(topology, m_pathIndex),
-      m_datapath(
-          make({topology,
-                settings,
-                m_format,
-                m_pathIndex,
-                m_liveLinks,
-                m_zones,
-                CausalSimulator::Get()},
-               *this)),
+      m_datapath(make(
+          {topology, settings, m_format, m_pathIndex, m_liveLinks, m_zones, CausalSimulator::Get()},
+          *this)),
       m_repeatable(m_datapath->GetRepeatable())
 {
 }
@@ -260,8 +254,10 @@ PacketFabric::OnReplayed(FlowId id, int64_t startPs, std::span<const RoundTrip> 
     while (!roundTrips.empty())
     { // the last one of each interval
         const int64_t endPs = ((shiftPs + roundTrips.front().atPs) / intervalPs + 1) * intervalPs;
-        const auto next = std::ranges::lower_bound(
-            roundTrips, endPs - shiftPs, std::ranges::less(), &RoundTrip::atPs);
+        const auto next = std::ranges::lower_bound(roundTrips,
+                                                   endPs - shiftPs,
+                                                   std::ranges::less(),
+                                                   &RoundTrip::atPs);
         const RoundTrip& last = *std::prev(next);
         SampleRoundTrip(id, shiftPs + last.atPs, static_cast<double>(last.latestPs) / PS_PER_NS);
         roundTrips = {next, roundTrips.end()};

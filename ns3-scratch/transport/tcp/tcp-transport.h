@@ -23,7 +23,10 @@ namespace cosim
 {
 
 /// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
-class TcpTransport : public Transport, private RepeatableTransport, private ReplayableTransport, private TcpSender::SocketMaker
+class TcpTransport : public Transport,
+                     private RepeatableTransport,
+                     private ReplayableTransport,
+                     private TcpSender::SocketMaker
 {
   public:
     /**
@@ -36,8 +39,7 @@ class TcpTransport : public Transport, private RepeatableTransport, private Repl
     /// @return true if flows with these settings can be taken along trails
     static bool CanReplay(const TcpSettings& settings)
     {
-        return settings.congestionControl == "NewReno" && !settings.ecn &&
-               !settings.socketPerFlow;
+        return settings.congestionControl == "NewReno" && !settings.ecn && !settings.socketPerFlow;
     }
 
     // Transport
