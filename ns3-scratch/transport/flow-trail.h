@@ -5,9 +5,12 @@
 #ifndef COSIM_FLOW_TRAIL_H
 #define COSIM_FLOW_TRAIL_H
 
+#include "support/ledger.h"
+
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace cosim
@@ -15,6 +18,18 @@ namespace cosim
 
 class FlowSender;
 struct FlowEnds;
+
+/// Numbers of packets that were sent.
+struct PacketCounts
+{
+    uint64_t packets{0};
+    uint64_t dataPackets{0};
+    uint64_t wireBytes{0};
+};
+
+template <>
+inline constexpr auto COUNTERS<PacketCounts> =
+    std::make_tuple(&PacketCounts::packets, &PacketCounts::dataPackets, &PacketCounts::wireBytes);
 
 /// A measured round trip of a flow.
 struct RoundTrip
@@ -54,6 +69,9 @@ class FlowTrail
      */
     virtual bool End(const FlowSender& sender) = 0;
 
+    /// @return the packets that both ends of the flow have sent since the start of the trail
+    virtual PacketCounts CountPackets(const FlowEnds& ends) const = 0;
+
     /**
      * Take a flow to the end of the trail, which has one.
      *
@@ -85,10 +103,10 @@ class ReplayableTransport
     virtual ~ReplayableTransport() = default;
 
     /**
-     * @param sender a silent sender
+     * @param ends both ends of a silent flow
      * @return the start of a trail, or null if the state of the flow cannot be compared with others
      */
-    virtual std::unique_ptr<FlowTrail> BeginTrail(const FlowSender& sender) const = 0;
+    virtual std::unique_ptr<FlowTrail> BeginTrail(const FlowEnds& ends) const = 0;
 };
 
 } // namespace cosim

@@ -157,7 +157,13 @@ ExpressDatapath::GetReplayable()
 std::unique_ptr<FlowTrail>
 ExpressDatapath::BeginTrail(FlowId flow)
 {
-    return m_replayable->BeginTrail(*m_flows.Connect(flow).sender);
+    return m_replayable->BeginTrail(m_flows.Connect(flow));
+}
+
+PacketCounts
+ExpressDatapath::CountPackets(FlowId flow, const FlowTrail& trail)
+{
+    return trail.CountPackets(m_flows.Connect(flow));
 }
 
 bool

@@ -62,6 +62,7 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath, private Rep
 
     // ReplayableDatapath
     std::unique_ptr<FlowTrail> BeginTrail(FlowId flow) override;
+    PacketCounts CountPackets(FlowId flow, const FlowTrail& trail) override;
     bool EndTrail(FlowId flow, FlowTrail& trail) override;
     bool Fits(FlowId flow, const FlowTrail& trail) override;
     void Advance(FlowId flow, FlowTrail& trail, int64_t startPs) override;

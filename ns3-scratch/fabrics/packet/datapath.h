@@ -14,7 +14,6 @@
 #include "network/path-index.h"
 #include "network/transport-facts.h"
 #include "network/zones.h"
-#include "support/ledger.h"
 #include "support/state-digest.h"
 #include "transport/flow-observer.h"
 #include "transport/flow-trail.h"
@@ -24,23 +23,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace cosim
 {
-
-/// Numbers of packets that were sent.
-struct PacketCounts
-{
-    uint64_t packets{0};
-    uint64_t dataPackets{0};
-    uint64_t wireBytes{0};
-};
-
-template <>
-inline constexpr auto COUNTERS<PacketCounts> =
-    std::make_tuple(&PacketCounts::packets, &PacketCounts::dataPackets, &PacketCounts::wireBytes);
 
 /// Bytes to append to the stream of a flow: a message.
 struct Submission
@@ -120,6 +106,9 @@ class ReplayableDatapath
 
     /// See ReplayableTransport::BeginTrail.
     virtual std::unique_ptr<FlowTrail> BeginTrail(FlowId flow) = 0;
+
+    /// See FlowTrail::CountPackets.
+    virtual PacketCounts CountPackets(FlowId flow, const FlowTrail& trail) = 0;
 
     /// See FlowTrail::End.
     virtual bool EndTrail(FlowId flow, FlowTrail& trail) = 0;

@@ -21,11 +21,11 @@ namespace
 /// The memory that all tapes may take; of more than that, those that were used last are kept.
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 
-/// An episode of more packets gets no tape, unless another zone follows it.
-constexpr uint64_t MOST_PACKETS = uint64_t{1} << 24;
+/// An episode of more round trips gets no tape, unless another zone follows it.
+constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 20;
 
-/// After so many packets on tapes without a packet that was played, there are no further tapes.
-constexpr uint64_t HOPELESS_PACKETS = uint64_t{1} << 23;
+/// After so many round trips on tapes of which none was played, there are no further tapes.
+constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
 
 /// Tapes with the same first message that are compared, the newest first.
 constexpr std::size_t MOST_ATTEMPTS = 32;
@@ -152,16 +152,21 @@ EpisodePlayer::GetRepeatable()
     return nullptr; // what is played is not in the state of the datapath
 }
 
+/// @return the zone of a flow, which is made if nothing has entered it yet
 EpisodePlayer::Zone&
-EpisodePlayer::GetZone(FlowId flow)
+EpisodePlayer::FindZone(FlowId flow)
 {
-    const uint32_t id = m_zoneOf.Get(flow);
-    std::unique_ptr<Zone>& zone = m_zones[id];
-    if (!zone)
+    FlowUse& use = m_flowUse[flow];
+    if (use.zone == nullptr)
     {
-        zone = std::make_unique<Zone>(*this, id);
+        const uint32_t id = m_zoneOf.Get(flow);
+        if (!m_zones[id])
+        {
+            m_zones[id] = std::make_unique<Zone>(*this, id);
+        }
+        use.zone = m_zones[id].get();
     }
-    return *zone;
+    return *use.zone;
 }
 
 EpisodePlayer::Key
@@ -187,11 +192,11 @@ EpisodePlayer::Submit(std::span<const Submission> submissions)
     m_groups.clear();
     for (auto begin = m_sorted.begin(); begin != m_sorted.end();)
     {
-        const uint32_t id = m_zoneOf.Get(begin->flow);
+        Zone& zone = FindZone(begin->flow);
         const auto end = std::find_if(begin, m_sorted.end(), [&](const Submission& one) {
-            return m_zoneOf.Get(one.flow) != id;
+            return &FindZone(one.flow) != &zone;
         });
-        const Group group{&GetZone(begin->flow), {begin, end}};
+        const Group group{&zone, {begin, end}};
         begin = end;
         // What is simulated comes first, so that a tape that is being made has all that enters now.
         if (group.zone->state == Zone::State::SIMULATED)
@@ -252,7 +257,7 @@ EpisodePlayer::Lead(Zone& zone)
     zone.progress.clear();
     zone.before.clear();
     zone.tape.reset();
-    if (m_packetsOnTape < HOPELESS_PACKETS || m_counts.packets > 0)
+    if (m_roundTrips < HOPELESS_ROUND_TRIPS || m_counts.packets > 0)
     {
         zone.tape = std::make_shared<EpisodeTape>();
         zone.tape->leader = zone.id;
@@ -294,7 +299,7 @@ EpisodePlayer::UseFlow(Zone& zone, FlowId id)
     {
         return use.number;
     }
-    use = {zone.episode, static_cast<uint32_t>(zone.flows.size())};
+    use = Use{zone.episode, static_cast<uint32_t>(zone.flows.size())};
     zone.flows.push_back(id);
     zone.progress.emplace_back();
     EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
@@ -368,11 +373,11 @@ EpisodePlayer::EndLead(Zone& zone)
             Append(*tape, {atPs, rest, number, Kind::ACKNOWLEDGE});
         }
     }
-    CountParts(zone, *tape);
+    Summarize(zone, *tape);
     tape->hasEnd = true;
     Append(*tape, {atPs, 0, 0, Kind::END});
     tape->followers.clear();
-    m_packetsOnTape += tape->packets.packets;
+    m_roundTrips += tape->roundTrips;
     m_tapeBytes += tape->GetBytes();
     if (m_tapeBytes > MOST_BYTES)
     {
@@ -380,10 +385,16 @@ EpisodePlayer::EndLead(Zone& zone)
     }
 }
 
-/// Put on a tape what the links have counted since the start of the episode.
+/// Put on a tape what flows and links have counted since the start of the episode.
 void
-EpisodePlayer::CountParts(const Zone& zone, EpisodeTape& tape)
+EpisodePlayer::Summarize(const Zone& zone, EpisodeTape& tape)
 {
+    tape.packets = {};
+    for (std::size_t number = 0; number < zone.flows.size(); ++number)
+    {
+        AddCounters(tape.packets,
+                    m_replayable->CountPackets(zone.flows[number], *tape.flows[number].trail));
+    }
     tape.parts.assign(zone.parts.size(), {});
     for (std::size_t number = 0; number < zone.parts.size(); ++number)
     {
@@ -468,7 +479,7 @@ EpisodePlayer::ForgetOldest()
 void
 EpisodePlayer::OnDelivered(FlowId flow, uint64_t bytes)
 {
-    Zone& zone = GetZone(flow);
+    Zone& zone = *m_flowUse[flow].zone;
     if (m_aside != &zone)
     {
         m_client.OnDelivered(flow, bytes);
@@ -496,7 +507,7 @@ EpisodePlayer::OnDelivered(FlowId flow, uint64_t bytes)
 void
 EpisodePlayer::OnAcked(FlowId flow, uint64_t bytes)
 {
-    Zone& zone = GetZone(flow);
+    Zone& zone = *m_flowUse[flow].zone;
     if (m_aside != &zone)
     {
         m_client.OnAcked(flow, bytes);
@@ -539,18 +550,9 @@ EpisodePlayer::OnPacketSent(FlowId flow,
                             bool isRetransmission)
 {
     m_client.OnPacketSent(flow, wireBytes, payloadBytes, isRetransmission);
-    Zone& zone = GetZone(flow);
-    if (!zone.tape)
+    if (isRetransmission)
     {
-        return;
-    }
-    PacketCounts& packets = zone.tape->packets;
-    packets.dataPackets += payloadBytes > 0 ? 1 : 0;
-    packets.wireBytes += wireBytes;
-    const bool isLong = ++packets.packets == MOST_PACKETS;
-    if (isRetransmission || (isLong && zone.tape->followers.empty()))
-    {
-        Break(zone);
+        Break(*m_flowUse[flow].zone);
     }
 }
 
@@ -558,12 +560,14 @@ void
 EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
 {
     m_client.OnRttSample(flow, rtt, oldest);
-    Zone& zone = GetZone(flow);
+    Zone& zone = *m_flowUse[flow].zone;
     if (!zone.tape || zone.tape->isBroken)
     {
         return;
     }
-    if (oldest.GetTimeStep() > std::numeric_limits<uint32_t>::max())
+    const bool isLong = ++zone.tape->roundTrips == MOST_ROUND_TRIPS;
+    if (oldest.GetTimeStep() > std::numeric_limits<uint32_t>::max() ||
+        (isLong && zone.tape->followers.empty()))
     {
         Break(zone);
         return;
@@ -578,14 +582,14 @@ void
 EpisodePlayer::OnRepeated(FlowId flow)
 {
     m_client.OnRepeated(flow);
-    Break(GetZone(flow));
+    Break(*m_flowUse[flow].zone);
 }
 
 void
 EpisodePlayer::OnTimeout(FlowId flow, Time waited)
 {
     m_client.OnTimeout(flow, waited);
-    Break(GetZone(flow));
+    Break(*m_flowUse[flow].zone);
 }
 
 void
@@ -743,7 +747,7 @@ EpisodePlayer::MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, F
             return false;
         }
     }
-    use = {zone.episode, number};
+    use = Use{zone.episode, number};
     zone.flows.push_back(id);
     return true;
 }
@@ -1030,7 +1034,7 @@ EpisodePlayer::Finish()
     {
         if (model != nullptr && !model->tape->isBroken)
         {
-            CountParts(*model, *model->tape);
+            Summarize(*model, *model->tape);
         }
     }
     for (const auto& [zone, model] : copies)

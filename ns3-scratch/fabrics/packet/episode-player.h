@@ -91,6 +91,12 @@ class EpisodePlayer final : public Datapath, private DatapathClient
         uint32_t number{0};
     };
 
+    /// A flow in the episode of its zone.
+    struct FlowUse : Use
+    {
+        Zone* zone{nullptr}; //!< null before its first message
+    };
+
     /// What the tapes are found by: the first message that enters.
     using Key = std::array<uint64_t, 3>;
 
@@ -110,7 +116,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void OnReplayed(const PacketCounts& packets) override;
     void OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips) override;
 
-    Zone& GetZone(FlowId flow);
+    Zone& FindZone(FlowId flow);
 
     /// @return the key of a tape or message
     Key GetKey(const Submission& first);
@@ -124,7 +130,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     uint32_t UseFlow(Zone& zone, FlowId id);
     void Append(EpisodeTape& tape, const Item& item);
     void EndLead(Zone& zone);
-    void CountParts(const Zone& zone, EpisodeTape& tape);
+    void Summarize(const Zone& zone, EpisodeTape& tape);
     void Keep(const Zone& zone);
     void Break(const Zone& zone);
     void Break(const Tape& tape);
@@ -154,12 +160,12 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::unique_ptr<Datapath> m_packets;
     ReplayableDatapath* m_replayable; //!< part of m_packets
     std::vector<std::unique_ptr<Zone>> m_zones;
-    std::vector<Use> m_flowUse;
+    std::vector<FlowUse> m_flowUse;
     std::vector<Use> m_partUse;
     std::vector<LinkCounters> m_played; //!< per link: what it counted without packets, and before
     std::map<Key, std::vector<Tape>> m_tapes;
     std::size_t m_tapeBytes{0};
-    uint64_t m_packetsOnTape{0};
+    uint64_t m_roundTrips{0}; //!< on all tapes that were made
     std::vector<Submission> m_sorted; //!< what enters now, by zone
     std::vector<Group> m_groups;      //!< those of zones that are not simulated
     std::vector<uint32_t> m_parts;

@@ -72,7 +72,8 @@ struct EpisodeTape
     std::vector<Item> items;
     std::vector<Flow> flows;
     std::vector<LinkCounters> parts; //!< per part: what it counted, if it is a link; at the end
-    PacketCounts packets;
+    PacketCounts packets;            //!< at the end
+    uint64_t roundTrips{0};
     uint64_t messages{0};
     uint32_t leader{0};              //!< the zone in which it was made
     std::vector<uint32_t> followers; //!< the zones that follow it while it is being made

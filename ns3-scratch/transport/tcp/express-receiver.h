@@ -7,6 +7,7 @@
 
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
+#include "transport/flow-trail.h"
 #include "transport/tcp/reassembly.h"
 #include "transport/tcp/segment.h"
 
@@ -73,6 +74,12 @@ class ExpressReceiver : public FlowReceiver
         return m_reassembly != nullptr;
     }
 
+    /// @return the packets that were sent
+    const PacketCounts& GetSent() const
+    {
+        return m_sent;
+    }
+
     /// @param digest receives the state of a receiver without a buffer, relative to the current
     /// time
     void AddState(StateDigest& digest) const
@@ -124,6 +131,7 @@ class ExpressReceiver : public FlowReceiver
     uint32_t m_latestTimestamp;               //!< TS option: the latest one of the peer
     uint32_t m_timestampToEcho;               //!< TS option: what an ACK echoes
     ns3::SequenceNumber32 m_highestAck{1};    //!< highest acknowledgment that was sent
+    PacketCounts m_sent;                      //!< the ACKs that were sent
     using DelayedAckTimer = OwnedTimer<ExpressReceiver, &ExpressReceiver::OnDelayedAckTimeout>;
 
     /// null if each segment is acknowledged at once

@@ -156,6 +156,9 @@ TcpSender::SendSegment(uint32_t bytes)
     {
         m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
     }
+    ++m_state.sent.packets;
+    ++m_state.sent.dataPackets;
+    m_state.sent.wireBytes += segment->wireBytes;
     m_config.observer->OnPacketSent(m_flow, segment->wireBytes, bytes, false);
     m_config.carrier->Carry(segment);
     m_state.inFlight.Push({m_config.clock.GetNowPs(), bytes});

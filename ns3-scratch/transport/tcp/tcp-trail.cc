@@ -12,6 +12,34 @@
 namespace cosim
 {
 
+namespace
+{
+
+/// @return the packets that both ends of a flow have sent
+PacketCounts
+CountSent(const FlowEnds& ends)
+{
+    PacketCounts sent = static_cast<const TcpSender&>(*ends.sender).GetState().sent;
+    AddCounters(sent, static_cast<const ExpressReceiver&>(*ends.receiver).GetSent());
+    return sent;
+}
+
+} // namespace
+
+TcpTrail::TcpTrail(const FlowEnds& ends, uint32_t segmentBytes, int64_t nowPs)
+    : m_begin(*static_cast<const TcpSender&>(*ends.sender).GetSilent()),
+      m_sentBefore(CountSent(ends)),
+      m_segmentBytes(segmentBytes),
+      m_beginPs(nowPs)
+{
+}
+
+PacketCounts
+TcpTrail::CountPackets(const FlowEnds& ends) const
+{
+    return GetDelta(CountSent(ends), m_sentBefore);
+}
+
 bool
 TcpTrail::Fits(const FlowSender& sender) const
 {

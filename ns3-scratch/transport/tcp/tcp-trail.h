@@ -28,20 +28,16 @@ class TcpTrail final : public FlowTrail
 {
   public:
     /**
-     * @param begin state of the flow now
+     * @param ends the ends of a flow that has a SilentState
      * @param segmentBytes payload of a full segment
      * @param nowPs the current time [ps]
      */
-    TcpTrail(const SilentState& begin, uint32_t segmentBytes, int64_t nowPs)
-        : m_begin(begin),
-          m_segmentBytes(segmentBytes),
-          m_beginPs(nowPs)
-    {
-    }
+    TcpTrail(const FlowEnds& ends, uint32_t segmentBytes, int64_t nowPs);
 
     // FlowTrail
     bool Fits(const FlowSender& sender) const override;
     void OnAcked(uint64_t bytes) override;
+    PacketCounts CountPackets(const FlowEnds& ends) const override;
     bool End(const FlowSender& sender) override;
     void Advance(const FlowEnds& ends, int64_t startPs) override;
 
@@ -57,6 +53,7 @@ class TcpTrail final : public FlowTrail
     SilentState GetEnd(const SilentState& begin) const;
 
     const SilentState m_begin;
+    const PacketCounts m_sentBefore;
     const uint32_t m_segmentBytes;
     const int64_t m_beginPs;
     uint32_t m_wholeAcks{0}; //!< ACKs of at least a segment

@@ -150,13 +150,15 @@ TcpTransport::AddPacket(StateDigest& digest, const FlowSender& sender, const Pac
 }
 
 std::unique_ptr<FlowTrail>
-TcpTransport::BeginTrail(const FlowSender& sender) const
+TcpTransport::BeginTrail(const FlowEnds& ends) const
 {
-    const auto state = static_cast<const TcpSender&>(sender).GetSilent();
-    return state ? std::make_unique<TcpTrail>(*state,
-                                              m_senderConfig.segmentBytes,
-                                              m_senderConfig.clock.GetNowPs())
-                 : nullptr;
+    if (!static_cast<const TcpSender&>(*ends.sender).GetSilent())
+    {
+        return nullptr;
+    }
+    return std::make_unique<TcpTrail>(ends,
+                                      m_senderConfig.segmentBytes,
+                                      m_senderConfig.clock.GetNowPs());
 }
 
 Ptr<ExpressTcpSocket>

@@ -74,7 +74,7 @@ class TcpTransport : public Transport,
                    const Packet& packet) const override;
 
     // ReplayableTransport
-    std::unique_ptr<FlowTrail> BeginTrail(const FlowSender& sender) const override;
+    std::unique_ptr<FlowTrail> BeginTrail(const FlowEnds& ends) const override;
 
     // TcpSender::SocketMaker
     ns3::Ptr<ExpressTcpSocket> TakeSocket() override;
