@@ -98,6 +98,12 @@ CausalQueue::Remove(int64_t timePs, uint32_t uid)
 void
 CausalQueue::Take(CausalQueue& other)
 {
+    if (other.GetFirstTimePs() < m_lastPs)
+    { // the next event was looked at, so this queue takes only later ones
+        CausalQueue all;
+        std::swap(*this, all);
+        Take(all);
+    }
     for (; !other.IsEmpty(); other.Pop())
     {
         const Item& item = other.GetNext();

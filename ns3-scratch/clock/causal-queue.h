@@ -172,7 +172,8 @@ class CausalQueue
         }
     }
 
-    /// Move all events of another queue into this one. None is earlier than the last popped event.
+    /// Move all events of another queue into this one. None is earlier than the last popped event,
+    /// but they may be earlier than the next one.
     void Take(CausalQueue& other);
 
     /// @return the next event, valid until the next call; the queue must not be empty
