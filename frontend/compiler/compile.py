@@ -178,8 +178,16 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
         repeat=_repeat(scenario.simulation),
-        replay=scenario.simulation.replay == "auto" and scenario.simulation.repeat == "off",
+        replay=_replays(scenario),
     )
+
+
+def _replays(scenario: Scenario) -> bool:
+    """Tell whether packets may be left out: not if something looks at them in between."""
+    outputs = scenario.outputs
+    sampled = outputs.timeline is not None and outputs.timeline.counters is not None
+    modes = scenario.simulation
+    return modes.replay == "auto" and modes.repeat == "off" and not (sampled or outputs.series)
 
 
 def _repeat(simulation: Simulation) -> api.Repeat | None:

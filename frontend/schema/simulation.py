@@ -14,7 +14,8 @@ class Simulation(Model):
     """auto: cosim simulates what the network carries only once, and plays it from there when the
     same is carried in the same way again, by the same links or others. The result is the same to
     the picosecond. off: cosim simulates every packet. Only `express` replays, with the congestion
-    control `new_reno`, without ECN, `repeat`, and links that change or lose packets."""
+    control `new_reno`, without ECN, `repeat`, links that change or lose packets, time series, and
+    counters in a timeline."""
     repeat: Literal["off", "exact", "approximate"] = "off"
     """off: cosim simulates every iteration. exact: it skips iterations that would be the same as
     earlier ones to the picosecond. approximate: it skips iterations as soon as the last two took

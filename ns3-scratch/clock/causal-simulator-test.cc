@@ -214,6 +214,63 @@ class CausalSimulatorTest : public UnitTest<CausalSimulatorTest>
         NS_TEST_ASSERT_MSG_EQ(Simulator::GetEventCount(), 3, "two events and an advance");
     }
 
+    void RunsAPartAsideFromAnEarlierTime()
+    {
+        const SimulatorSession session(1);
+        CausalSimulator& simulator = CausalSimulator::Get();
+        std::vector<std::string> order;
+        const auto note = [&](const std::string& name) {
+            return [&order, &simulator, name] {
+                order.push_back(name + " at " + std::to_string(simulator.GetNowPs()));
+            };
+        };
+        Simulator::Schedule(TimeStep(12), note("outside"));
+        Simulator::Schedule(TimeStep(10), [&] {
+            {
+                CausalSimulator::Aside aside(simulator, 2);
+                Simulator::Schedule(TimeStep(1), note("first"));
+                aside.RunTo(5);
+                NS_TEST_ASSERT_MSG_EQ(simulator.GetNowPs(), 5, "the clock is set back");
+                NS_TEST_ASSERT_MSG_EQ(simulator.MakeOrigin().causePs, 5, "nothing is later at 5");
+                Simulator::Schedule(TimeStep(5), note("present"));
+                Simulator::Schedule(TimeStep(6), note("rest"));
+                Simulator::Schedule(TimeStep(8), note("last"));
+                aside.RunTo(aside.GetPresentPs());
+            }
+            note("back")();
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(
+            Join(order),
+            "first at 3 present at 10 back at 10 rest at 11 outside at 12 last at 13",
+            "what is left takes its place");
+    }
+
+    /// A watch comes before the events of its time, and after the queue has looked at the next one.
+    void RunsAPartAsideOfAWatch()
+    {
+        const SimulatorSession session(1);
+        CausalSimulator& simulator = CausalSimulator::Get();
+        std::vector<std::string> order;
+        const auto note = [&order](const char* name) {
+            return [&order, name] { order.push_back(name); };
+        };
+        Simulator::Schedule(TimeStep(100), note("at 100"));
+        Simulator::Schedule(TimeStep(65), note("at 65"));
+        simulator.Watch(20, [&] {
+            CausalSimulator::Aside aside(simulator, 5);
+            Simulator::Schedule(TimeStep(14), note("at 19"));
+            Simulator::Schedule(TimeStep(15), note("at 20"));
+            Simulator::Schedule(TimeStep(61), note("at 66"));
+            aside.RunTo(20);
+            note("watch")();
+        });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(Join(order),
+                              "at 19 watch at 20 at 65 at 66 at 100",
+                              "nothing of the time of the watch has happened");
+    }
+
     void CallsAsIfItWereEarlier()
     {
         const SimulatorSession session(1);
@@ -239,6 +296,9 @@ const UnitTestSuite<CausalSimulatorTest> g_causalSimulatorTests(
          &CausalSimulatorTest::AdvancesOnlyBeforeTheNextEvent},
         {"a watch looks at the simulation and does not keep it running",
          &CausalSimulatorTest::WatchesWithoutKeepingOn},
+        {"a part runs aside from an earlier time",
+         &CausalSimulatorTest::RunsAPartAsideFromAnEarlierTime},
+        {"a part runs aside while a watch looks", &CausalSimulatorTest::RunsAPartAsideOfAWatch},
         {"a function can be called as if it were earlier",
          &CausalSimulatorTest::CallsAsIfItWereEarlier},
     });

@@ -165,7 +165,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::vector<LinkCounters> m_played; //!< per link: what it counted without packets, and before
     std::map<Key, std::vector<Tape>> m_tapes;
     std::size_t m_tapeBytes{0};
-    uint64_t m_roundTrips{0}; //!< on all tapes that were made
+    uint64_t m_roundTrips{0};         //!< on all tapes that were made
     std::vector<Submission> m_sorted; //!< what enters now, by zone
     std::vector<Group> m_groups;      //!< those of zones that are not simulated
     std::vector<uint32_t> m_parts;

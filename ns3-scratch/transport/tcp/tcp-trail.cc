@@ -44,8 +44,8 @@ bool
 TcpTrail::Fits(const FlowSender& sender) const
 {
     const std::optional<SilentState> state = static_cast<const TcpSender&>(sender).GetSilent();
-    if (!state || state->window != m_begin.window || state->isAnswered != m_begin.isAnswered)
-    {
+    if (!state || state->isAnswered != m_begin.isAnswered)
+    { // the first ACK brings the scaled window of the peer
         return false;
     }
     if (!m_hasEnd || m_needsSameWindow)
