@@ -26,6 +26,7 @@ class Point(NamedTuple):
 
 
 _COLLECTIVE = "scenarios/collective.yaml"
+_LLM = "scenarios/llm_llama3_70b_h100.yaml"
 _ALL = ("native", "express", "flow", "analytical")
 
 QUICK = [
@@ -79,9 +80,21 @@ QUICK = [
         ("express", "flow", "analytical"),
         {"workload.algorithm": "dbt", "workload.bytes": "8MiB", "system.chunks": 1024},
     ),
+    Point(
+        "Llama 3 8B, 128 ranks",
+        _LLM,
+        ("express", "flow", "analytical"),
+        {
+            "topology.ranks": 128,
+            "workload.model": "llama3_8b",
+            "workload.layout": {"tp": 8, "zero": 1},
+            "workload.global_batch": 16,
+        },
+    ),
 ]
 
 FULL = [
+    Point("Llama 3 70B, 1024 ranks", _LLM, ("express", "flow", "analytical"), {}),
     Point("dlrm_hier", "scenarios/dlrm_hier.yaml", ("express", "flow", "analytical"), {}),
     Point("dlrm_hier_opt", "scenarios/dlrm_hier_opt.yaml", ("express", "flow", "analytical"), {}),
     Point("dlrm_flat100", "scenarios/dlrm_flat100.yaml", ("express", "flow", "analytical"), {}),

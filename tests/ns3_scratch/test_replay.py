@@ -56,7 +56,8 @@ def recorded(records: list[Record], sample_ps: int) -> dict[str, Any]:
             )
         simulation.build()
         simulation.run()
-        return json.loads(simulation.result()) | {"tables": simulation.tables(), "series": texts}
+        result: dict[str, Any] = json.loads(simulation.result())
+        return result | {"tables": simulation.tables(), "series": texts}
     finally:
         simulation.close()
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace cosim
@@ -17,9 +18,6 @@ using namespace ns3;
 
 namespace
 {
-
-/// The memory that all tapes may take; of more than that, those that were used last are kept.
-constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 
 /// An episode of more round trips gets no tape, unless another zone follows it.
 constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 20;
@@ -66,6 +64,13 @@ struct EpisodePlayer::Zone final : public CausalEvent
         : player(owner),
           id(number)
     {
+    }
+
+    void Become(State next)
+    {
+        player.m_playing -= state == State::PLAYED ? 1 : 0;
+        player.m_playing += next == State::PLAYED ? 1 : 0;
+        state = next;
     }
 
     // CausalEvent
@@ -156,7 +161,7 @@ EpisodePlayer::GetRepeatable()
 EpisodePlayer::Zone&
 EpisodePlayer::FindZone(FlowId flow)
 {
-    FlowUse& use = m_flowUse[flow];
+    Use& use = m_flowUse[flow];
     if (use.zone == nullptr)
     {
         const uint32_t id = m_zoneOf.Get(flow);
@@ -167,19 +172,6 @@ EpisodePlayer::FindZone(FlowId flow)
         use.zone = m_zones[id].get();
     }
     return *use.zone;
-}
-
-EpisodePlayer::Key
-EpisodePlayer::GetKey(const Submission& first)
-{
-    return {m_shapes.Get(first.flow), first.bytes, first.isAwaited ? 1U : 0U};
-}
-
-EpisodePlayer::Key
-EpisodePlayer::GetKey(const EpisodeTape& tape) const
-{
-    const Item& first = tape.items.front();
-    return {tape.flows.front().shape, first.bytes, first.kind == Kind::SUBMIT_AWAITED ? 1U : 0U};
 }
 
 void
@@ -249,7 +241,7 @@ void
 EpisodePlayer::Lead(Zone& zone)
 {
     ++m_counts.simulated;
-    zone.state = Zone::State::SIMULATED;
+    zone.Become(Zone::State::SIMULATED);
     zone.episode = ++m_episode;
     zone.unacked = 0;
     zone.flows.clear();
@@ -257,7 +249,7 @@ EpisodePlayer::Lead(Zone& zone)
     zone.progress.clear();
     zone.before.clear();
     zone.tape.reset();
-    if (m_roundTrips < HOPELESS_ROUND_TRIPS || m_counts.packets > 0)
+    if (m_tapes.GetRoundTrips() < HOPELESS_ROUND_TRIPS || m_counts.packets > 0)
     {
         zone.tape = std::make_shared<EpisodeTape>();
         zone.tape->leader = zone.id;
@@ -299,7 +291,7 @@ EpisodePlayer::UseFlow(Zone& zone, FlowId id)
     {
         return use.number;
     }
-    use = Use{zone.episode, static_cast<uint32_t>(zone.flows.size())};
+    use = {&zone, zone.episode, static_cast<uint32_t>(zone.flows.size())};
     zone.flows.push_back(id);
     zone.progress.emplace_back();
     EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
@@ -310,7 +302,7 @@ EpisodePlayer::UseFlow(Zone& zone, FlowId id)
         Use& partUse = m_partUse[part];
         if (partUse.episode != zone.episode)
         {
-            partUse = {zone.episode, static_cast<uint32_t>(zone.parts.size())};
+            partUse = {&zone, zone.episode, static_cast<uint32_t>(zone.parts.size())};
             zone.parts.push_back(part);
             zone.before.emplace_back();
             if (m_shapes.IsLink(part))
@@ -349,7 +341,7 @@ EpisodePlayer::Append(EpisodeTape& tape, const Item& item)
 void
 EpisodePlayer::EndLead(Zone& zone)
 {
-    zone.state = Zone::State::SILENT;
+    zone.Become(Zone::State::SILENT);
     const Tape tape = std::exchange(zone.tape, nullptr);
     if (!tape || tape->isBroken)
     {
@@ -377,12 +369,7 @@ EpisodePlayer::EndLead(Zone& zone)
     tape->hasEnd = true;
     Append(*tape, {atPs, 0, 0, Kind::END});
     tape->followers.clear();
-    m_roundTrips += tape->roundTrips;
-    m_tapeBytes += tape->GetBytes();
-    if (m_tapeBytes > MOST_BYTES)
-    {
-        ForgetOldest();
-    }
+    m_tapes.NoteEnd(*tape);
 }
 
 /// Put on a tape what flows and links have counted since the start of the episode.
@@ -416,8 +403,7 @@ EpisodePlayer::Keep(const Zone& zone)
 {
     if (zone.tape && !zone.tape->isBroken)
     {
-        zone.tape->usedAt = m_episode;
-        m_tapes[GetKey(*zone.tape)].push_back(zone.tape);
+        m_tapes.Keep(zone.tape);
     }
 }
 
@@ -435,43 +421,12 @@ void
 EpisodePlayer::Break(const Tape& tape)
 {
     tape->isBroken = true;
-    if (!tape->items.empty())
-    {
-        if (const auto found = m_tapes.find(GetKey(*tape)); found != m_tapes.end())
-        {
-            std::erase(found->second, tape);
-        }
-    }
+    m_tapes.Forget(tape);
     m_broken.push_back(tape);
     if (m_aside == nullptr)
     {
         m_check.Request();
     }
-}
-
-/// Forget half of the tapes, those that were used least recently.
-void
-EpisodePlayer::ForgetOldest()
-{
-    std::vector<uint64_t> uses;
-    for (const auto& [key, tapes] : m_tapes)
-    {
-        for (const Tape& tape : tapes)
-        {
-            uses.push_back(tape->usedAt);
-        }
-    }
-    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2);
-    std::ranges::nth_element(uses, middle);
-    for (auto& [key, tapes] : m_tapes)
-    {
-        std::erase_if(tapes, [&](const Tape& tape) {
-            const bool isOld = tape->hasEnd && tape->usedAt <= *middle;
-            m_tapeBytes -= isOld ? tape->GetBytes() : 0;
-            return isOld;
-        });
-    }
-    std::erase_if(m_tapes, [](const auto& entry) { return entry.second.empty(); });
 }
 
 // What is told of packets.
@@ -602,12 +557,9 @@ void
 EpisodePlayer::OnDropped(uint32_t link, uint32_t wireBytes)
 {
     m_client.OnDropped(link, wireBytes);
-    for (const std::unique_ptr<Zone>& zone : m_zones)
+    if (const Use& use = m_partUse[link]; use.zone != nullptr && use.episode == use.zone->episode)
     {
-        if (zone && m_partUse[link].episode == zone->episode)
-        {
-            Break(*zone);
-        }
+        Break(*use.zone);
     }
 }
 
@@ -641,12 +593,8 @@ EpisodePlayer::OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTri
 bool
 EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
 {
-    const auto found = m_tapes.find(GetKey(inputs.front().what));
-    if (found == m_tapes.end())
-    {
-        return false;
-    }
-    const std::vector<Tape>& tapes = found->second;
+    const Submission& first = inputs.front().what;
+    const std::span<const Tape> tapes = m_tapes.Find(first, m_shapes.Get(first.flow));
     const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
     for (std::size_t i = 1; i <= attempts; ++i)
     {
@@ -654,10 +602,10 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
         if ((tape->hasEnd || m_zones[tape->leader]->startPs <= zone.startPs) &&
             Matches(zone, *tape, inputs))
         {
-            zone.state = Zone::State::PLAYED;
+            zone.Become(Zone::State::PLAYED);
             zone.tape = tape;
             zone.duePs = -1;
-            tape->usedAt = m_episode;
+            m_tapes.Use(*tape);
             if (!tape->hasEnd)
             {
                 tape->followers.push_back(zone.id);
@@ -739,7 +687,7 @@ EpisodePlayer::MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, F
         Use& partUse = m_partUse[m_parts[i]];
         if (partUse.episode != zone.episode)
         { // numbers are in the order of first use
-            partUse = {zone.episode, static_cast<uint32_t>(zone.parts.size())};
+            partUse = {&zone, zone.episode, static_cast<uint32_t>(zone.parts.size())};
             zone.parts.push_back(m_parts[i]);
         }
         if (partUse.number != flow.parts[i])
@@ -747,7 +695,7 @@ EpisodePlayer::MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, F
             return false;
         }
     }
-    use = Use{zone.episode, number};
+    use = {&zone, zone.episode, number};
     zone.flows.push_back(id);
     return true;
 }
@@ -815,7 +763,7 @@ EpisodePlayer::Schedule(Zone& zone, int64_t duePs)
 void
 EpisodePlayer::EndPlay(Zone& zone)
 {
-    zone.state = Zone::State::SILENT;
+    zone.Become(Zone::State::SILENT);
     const Tape tape = std::exchange(zone.tape, nullptr);
     for (std::size_t number = 0; number < zone.flows.size(); ++number)
     {
@@ -988,6 +936,10 @@ EpisodePlayer::PassOn(const Progress& progress, FlowId flow)
 void
 EpisodePlayer::Update()
 {
+    if (m_playing == 0)
+    {
+        return;
+    }
     for (const std::unique_ptr<Zone>& zone : m_zones)
     {
         if (zone && zone->state == Zone::State::PLAYED)
@@ -1039,7 +991,7 @@ EpisodePlayer::Finish()
     }
     for (const auto& [zone, model] : copies)
     {
-        zone->state = Zone::State::SILENT;
+        zone->Become(Zone::State::SILENT);
         Count(*zone, *model->tape);
         for (std::size_t number = 0; number < zone->flows.size(); ++number)
         {

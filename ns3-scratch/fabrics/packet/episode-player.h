@@ -9,13 +9,12 @@
 #include "clock/last-event.h"
 #include "fabrics/packet/datapath.h"
 #include "fabrics/packet/episode-tape.h"
+#include "fabrics/packet/tape-library.h"
 #include "network/path-shapes.h"
 #include "network/zones.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -63,7 +62,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     RepeatableDatapath* GetRepeatable() override;
 
   private:
-    using Tape = std::shared_ptr<EpisodeTape>;
+    using Tape = TapeLibrary::Tape;
     using Item = EpisodeTape::Item;
     using Kind = EpisodeTape::Kind;
 
@@ -87,18 +86,10 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     /// The number of a flow or part in the episode of its zone.
     struct Use
     {
+        Zone* zone{nullptr}; //!< null if nothing has entered it yet
         uint64_t episode{0}; //!< the episode for which the number was given
         uint32_t number{0};
     };
-
-    /// A flow in the episode of its zone.
-    struct FlowUse : Use
-    {
-        Zone* zone{nullptr}; //!< null before its first message
-    };
-
-    /// What the tapes are found by: the first message that enters.
-    using Key = std::array<uint64_t, 3>;
 
     // DatapathClient
     void OnDelivered(FlowId flow, uint64_t bytes) override;
@@ -118,10 +109,6 @@ class EpisodePlayer final : public Datapath, private DatapathClient
 
     Zone& FindZone(FlowId flow);
 
-    /// @return the key of a tape or message
-    Key GetKey(const Submission& first);
-    Key GetKey(const EpisodeTape& tape) const;
-
     void Begin(Zone& zone, std::span<const Submission> messages);
 
     // An episode that is simulated.
@@ -134,7 +121,6 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void Keep(const Zone& zone);
     void Break(const Zone& zone);
     void Break(const Tape& tape);
-    void ForgetOldest();
 
     // An episode that is played.
     bool Follow(Zone& zone, std::span<const Input> inputs);
@@ -160,20 +146,19 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::unique_ptr<Datapath> m_packets;
     ReplayableDatapath* m_replayable; //!< part of m_packets
     std::vector<std::unique_ptr<Zone>> m_zones;
-    std::vector<FlowUse> m_flowUse;
+    std::vector<Use> m_flowUse;
     std::vector<Use> m_partUse;
     std::vector<LinkCounters> m_played; //!< per link: what it counted without packets, and before
-    std::map<Key, std::vector<Tape>> m_tapes;
-    std::size_t m_tapeBytes{0};
-    uint64_t m_roundTrips{0};         //!< on all tapes that were made
+    TapeLibrary m_tapes;
     std::vector<Submission> m_sorted; //!< what enters now, by zone
     std::vector<Group> m_groups;      //!< those of zones that are not simulated
     std::vector<uint32_t> m_parts;
     std::vector<Zone*> m_expecting; //!< zones whose tapes say that something enters now
     std::vector<Tape> m_broken;
     LastEvent m_check{LastEvent::Turn::CHECK, [this] { Check(); }};
-    Zone* m_aside{nullptr}; //!< the zone that is simulated again, or null
-    uint64_t m_episode{0};  //!< number of the last episode, or attempt to match one
+    Zone* m_aside{nullptr};   //!< the zone that is simulated again, or null
+    std::size_t m_playing{0}; //!< number of zones that are played
+    uint64_t m_episode{0};    //!< number of the last episode, or attempt to match one
     Replay m_counts;
 };
 

@@ -77,7 +77,7 @@ struct EpisodeTape
     uint64_t messages{0};
     uint32_t leader{0};              //!< the zone in which it was made
     std::vector<uint32_t> followers; //!< the zones that follow it while it is being made
-    uint64_t usedAt{0};              //!< number of the last episode that it was used for
+    uint64_t usedAt{0};              //!< see TapeLibrary
     bool hasEnd{false};
     bool isBroken{false}; //!< true if something happened that cannot be played
 };
