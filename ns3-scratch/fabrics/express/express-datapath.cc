@@ -36,8 +36,7 @@ MakeRouter(const DatapathSetup& setup,
         }
         return std::make_unique<CircuitRouter>(setup, client, links, flows);
     }
-    if (topology.HasLinkEvents() || !topology.linkLossPpb.empty() ||
-        topology.spread != PathSpread::FLOW)
+    if (!topology.HasFixedPaths())
     {
         return std::make_unique<DetourRouter>(setup, client, links, flows);
     }
