@@ -27,7 +27,7 @@ def run(scenario: Any, fabric: str, iterations: int, mode: str, **changes: Any) 
 def compared(result: Result) -> dict[str, Any]:
     """Return everything that skipped iterations must not change."""
     document = result.to_dict()
-    for key in ("simulator", "scenario", "repeat"):
+    for key in ("simulator", "scenario", "repeat", "replay"):
         document.pop(key, None)
     tables = {name: result.tables.find(name) for name in ("links", "flows", "fct")}
     return {**document, "tables": {name: str(table) for name, table in tables.items()}}

@@ -96,6 +96,7 @@ def test_the_time_limit_cuts_a_run_that_is_played(repository: Path) -> None:
         changes = {"simulation.replay": mode, "measurement.time_limit": "1ms"}
         with pytest.raises(bridge.SimulationError) as caught:
             bridge.run(scenario, changes)
+        assert caught.value.result is not None
         document = caught.value.result.to_dict()
         del document["simulator"], document["scenario"]
         document.pop("replay", None)

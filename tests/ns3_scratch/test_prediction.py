@@ -23,7 +23,10 @@ from tests.ns3_scratch.traffic import in_blocks
 
 
 def both(records: list[Record]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run a stream with prediction, and with a socket for each flow."""
+    """Run a stream with prediction, and with a socket for each flow, both without replay."""
+    for record in records:
+        if record.HasField("settings"):
+            record.settings.replay = False
     predicted = run(records)
     for record in records:
         if record.HasField("settings"):
