@@ -7,6 +7,10 @@
 
 #include "ns3/fatal-error.h"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +19,26 @@ namespace cosim
 
 namespace
 {
+
+void
+ThrowThroughFrames(std::size_t depth)
+{
+    std::array<volatile char, 24> frame;
+    frame[depth] = 1;
+    if (depth == 0)
+    {
+        throw std::runtime_error("a reason");
+    }
+    ThrowThroughFrames(depth - frame[depth]);
+}
+
+std::size_t
+SumOfLargeFrame()
+{
+    std::array<volatile char, 4096> frame;
+    std::fill(frame.begin(), frame.end(), 1);
+    return std::accumulate(frame.begin(), frame.end(), std::size_t{0});
+}
 
 class FatalErrorsTest : public UnitTest<FatalErrorsTest>
 {
@@ -34,6 +58,7 @@ class FatalErrorsTest : public UnitTest<FatalErrorsTest>
         for (int i = 0; i < 3; ++i) // each time on another stack
         {
             const std::string text = CatchFatalErrors([&isBehind] {
+                const std::string unfreed(100, 'x'); // no leak, as its stack stays
                 NS_FATAL_ERROR("a delay\nof -1");
                 isBehind = true;
             });
@@ -57,6 +82,23 @@ class FatalErrorsTest : public UnitTest<FatalErrorsTest>
         NS_TEST_ASSERT_MSG_EQ(caught, "a reason", "the same exception");
     }
 
+    /// With AddressSanitizer, it ends the program if AddressSanitizer does not know the stack.
+    void ReusesTheStackAfterAnException()
+    {
+        std::size_t sum = 0;
+        CatchFatalErrors([&sum] {
+            try
+            {
+                ThrowThroughFrames(16);
+            }
+            catch (const std::runtime_error&)
+            {
+                sum = SumOfLargeFrame();
+            }
+        });
+        NS_TEST_ASSERT_MSG_EQ(sum, 4096, "the memory can be written and read");
+    }
+
     void CanBeNested()
     {
         std::string inner;
@@ -75,6 +117,7 @@ const UnitTestSuite<FatalErrorsTest> g_fatalErrorsTests(
         {"a function without an error", &FatalErrorsTest::ReturnsNothingWithoutOne},
         {"the text of an error", &FatalErrorsTest::ReturnsTheTextOfNs3},
         {"exceptions", &FatalErrorsTest::PassesExceptions},
+        {"the stack after an exception", &FatalErrorsTest::ReusesTheStackAfterAnException},
         {"calls inside calls", &FatalErrorsTest::CanBeNested},
     });
 

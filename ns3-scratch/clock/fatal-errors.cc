@@ -14,6 +14,11 @@
 #include <system_error>
 #include <ucontext.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace cosim
 {
 
@@ -22,6 +27,43 @@ namespace
 
 /// Twice the stack that the main thread usually has. Memory is used only as far as it is touched.
 constexpr std::size_t STACK_BYTES = std::size_t{1} << 24;
+
+struct StackBounds
+{
+    const void* lowest{nullptr};
+    std::size_t bytes{0};
+};
+
+/// Tell AddressSanitizer that the program is about to switch to another stack. Otherwise it takes
+/// what an exception leaves behind there for errors.
+/// @param saved receives what AddressSanitizer keeps of this stack; null if the stack is done
+void
+AnnounceSwitch([[maybe_unused]] void** saved, [[maybe_unused]] const StackBounds& next)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(saved, next.lowest, next.bytes);
+#endif
+}
+
+/// Tell AddressSanitizer that the program has switched to this stack.
+/// @param saved what AnnounceSwitch has saved of this stack; null if the stack is new
+/// @param previous receives the stack that the program has left
+void
+ConfirmSwitch([[maybe_unused]] void* saved, [[maybe_unused]] StackBounds& previous)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(saved, &previous.lowest, &previous.bytes);
+#endif
+}
+
+/// Tell AddressSanitizer that a stack stays for good, so that what it refers to is no leak.
+void
+KeepStack([[maybe_unused]] const StackBounds& stack)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __lsan_register_root_region(stack.lowest, stack.bytes);
+#endif
+}
 
 /// A function that runs on a stack of its own.
 class GuardedCall
@@ -70,7 +112,11 @@ class GuardedCall
         m_inside.uc_stack.ss_size = STACK_BYTES;
         m_inside.uc_link = &m_outside;
         makecontext(&m_inside, &GuardedCall::Enter, 0);
+        StackBounds own{m_stack, STACK_BYTES};
+        void* saved = nullptr;
+        AnnounceSwitch(&saved, own);
         swapcontext(&m_outside, &m_inside);
+        ConfirmSwitch(saved, own);
         g_current = outer;
         if (m_error)
         {
@@ -83,6 +129,7 @@ class GuardedCall
     static void Enter()
     {
         GuardedCall& call = *g_current;
+        ConfirmSwitch(nullptr, call.m_caller);
         try
         {
             call.m_function();
@@ -91,6 +138,7 @@ class GuardedCall
         { // an exception must not leave the stack
             call.m_error = std::current_exception();
         }
+        AnnounceSwitch(nullptr, call.m_caller);
     }
 
     [[noreturn]] static void OnTerminate()
@@ -98,6 +146,9 @@ class GuardedCall
         if (g_current != nullptr) // null in a thread without a call
         {
             g_current->m_isEnded = true;
+            void* saved = nullptr; // never used, but not null because the stack stays
+            KeepStack({g_current->m_stack, STACK_BYTES});
+            AnnounceSwitch(&saved, g_current->m_caller);
             setcontext(&g_current->m_outside);
         }
         std::abort();
@@ -120,6 +171,7 @@ class GuardedCall
 
     const std::function<void()>& m_function;
     void* const m_stack;
+    StackBounds m_caller; //!< the stack of the caller; only AddressSanitizer knows and needs it
     ucontext_t m_outside{};
     ucontext_t m_inside{};
     std::ostringstream m_text; //!< what is written to std::cerr meanwhile
