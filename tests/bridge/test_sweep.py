@@ -18,6 +18,11 @@ from bridge.cli.main import main
 from bridge.errors import InputError
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def sweep(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["sweep", *map(str, arguments)])
 
@@ -113,11 +118,8 @@ def test_table_and_resumption(small_file: Path, tmp_path: Path) -> None:
     assert second.stderr.count("as before") == 2
 
 
-def test_another_sweep_gets_a_number(
-    small_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_sweep_gets_a_number(small_file: Path) -> None:
     """Points of the same name under another --set replace no result."""
-    monkeypatch.chdir(tmp_path)
     over = ("--over", "topology.ranks=2,4", "--jobs", "1")
     small = (small_file, "--set", "workload.bytes=4KB", *over)
     assert sweep(small_file, *over).stderr.endswith("Results: results/small-sweep\n")
