@@ -23,7 +23,7 @@ cleanup() {
 trap cleanup EXIT
 check() { if "${@:2}"; then echo "ok: $1"; else echo "FAILED: $1" >&2; exit 1; fi; }
 cosim() { docker compose run --rm -T "${mounts[@]}" sim "$@" >"$work/summary"; }
-owner() { stat -c %u "$work/results/$name/result.json"; }
+owner() { stat -c %u "$work/results/$name/${1:-result.json}"; }
 seconds() { # COMMAND...: prints the least time of three
     for _ in 1 2 3; do
         /usr/bin/env bash -c 'TIMEFORMAT=%R; time "$@" >/dev/null 2>&1' - "$@" 2>&1
@@ -76,6 +76,21 @@ else
 fi
 .venv/bin/cosim run "$scenario" --out "$work/local" >/dev/null
 check "it equals the local result" same "$work/results/$name/result.json" "$work/local/result.json"
+if [[ $EUID == 0 ]]; then
+    for user in 0 10001; do # root's folder before its first container, and after
+        rm -r "$work/results"
+        install -d -o $user -g $user "$work/results"
+        cp -r "$work/local" "$work/results/$name"
+        .venv/bin/cosim sweep scenarios/first.yaml --over topology.ranks=2 --out "$work/results/first-sweep" >/dev/null
+        touch "$work/results/$name/notes"
+        mkdir "$work/results/other"
+        install -d -o 4321 -g 4321 -m 700 "$work/results/private"
+        cosim "$scenario"
+        check "it replaces a result of root" test "$(owner)" = 10001
+        check "what else is root's stays root's" test "$(owner notes) $(owner ../other)" = "0 0"
+        check "what is another user's stays so" test "$(owner ../private)" = 4321
+    done
+fi
 
 check "other commands run" cosim list
 cosim sweep scenarios/first.yaml --over topology.ranks=2,4
