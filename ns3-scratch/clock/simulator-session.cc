@@ -12,6 +12,9 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
+#include <utility>
+#include <vector>
+
 namespace cosim
 {
 
@@ -21,9 +24,8 @@ namespace
 /// The largest seed of ns-3's generator (MRG32k3a). The smallest is 1.
 constexpr uint64_t MAX_RNG_SEED = 4294944442;
 
-bool g_isOpen = false; // true if this process has a session
-/// What was abandoned. It stays, and is no leak, because this refers to it.
-const SimulatorSession* g_abandoned = nullptr;
+bool g_isOpen = false;      // true if this process has a session
+bool g_isAbandoned = false; // true if it was abandoned
 
 } // namespace
 
@@ -32,10 +34,10 @@ SimulatorSession::SimulatorSession(uint64_t seed)
     if (g_isOpen)
     {
         throw CoreError(
-            g_abandoned == nullptr
-                ? "another Simulation or Network is open in this process; close it first"
-                : "ns-3 has failed in this process and cannot be used again; start another "
-                  "process");
+            g_isAbandoned
+                ? "ns-3 has failed in this process and cannot be used again; start "
+                  "another process"
+                : "another Simulation or Network is open in this process; close it first");
     }
     if (ns3::Time::GetResolution() != ns3::Time::PS)
     {
@@ -64,13 +66,21 @@ SimulatorSession::~SimulatorSession()
 void
 SimulatorSession::Abandon(std::unique_ptr<SimulatorSession> session)
 {
-    g_abandoned = session.release();
+    Keep(std::move(session));
+    g_isAbandoned = true;
+}
+
+void
+SimulatorSession::Keep(std::shared_ptr<void> object)
+{
+    static auto* const kept = new std::vector<std::shared_ptr<void>>;
+    kept->push_back(std::move(object));
 }
 
 bool
 SimulatorSession::IsAbandoned()
 {
-    return g_abandoned != nullptr;
+    return g_isAbandoned;
 }
 
 } // namespace cosim

@@ -44,6 +44,10 @@ class SimulatorSession
      */
     static void Abandon(std::unique_ptr<SimulatorSession> session);
 
+    /// Keep an object for good, because ns-3 was using it when it failed. It is never destroyed,
+    /// and is no leak.
+    static void Keep(std::shared_ptr<void> object);
+
     /// @return true if a session of this process was abandoned
     static bool IsAbandoned();
 };

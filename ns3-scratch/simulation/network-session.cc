@@ -169,9 +169,9 @@ NetworkSession::Close()
 {
     if (m_isAbandoned && m_session)
     { // the stack that ns-3 was using stays, and refers to all of it
-        static_cast<void>(m_events.release());
-        static_cast<void>(m_circuits.release());
-        static_cast<void>(m_fabric.release());
+        SimulatorSession::Keep(std::move(m_events));
+        SimulatorSession::Keep(std::move(m_circuits));
+        SimulatorSession::Keep(std::move(m_fabric));
         SimulatorSession::Abandon(std::move(m_session));
     }
     m_events.reset();

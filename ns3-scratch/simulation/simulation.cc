@@ -283,13 +283,13 @@ void
 Simulation::Abandon()
 {
     m_isClosed = true;
-    static_cast<void>(m_repeater.release());
-    static_cast<void>(m_executor.release());
-    static_cast<void>(m_background.release());
-    static_cast<void>(m_events.release());
-    static_cast<void>(m_path.release());
-    static_cast<void>(m_circuits.release());
-    static_cast<void>(m_fabric.release());
+    SimulatorSession::Keep(std::move(m_repeater));
+    SimulatorSession::Keep(std::move(m_executor));
+    SimulatorSession::Keep(std::move(m_background));
+    SimulatorSession::Keep(std::move(m_events));
+    SimulatorSession::Keep(std::move(m_path));
+    SimulatorSession::Keep(std::move(m_circuits));
+    SimulatorSession::Keep(std::move(m_fabric));
     if (m_session)
     {
         SimulatorSession::Abandon(std::move(m_session));
