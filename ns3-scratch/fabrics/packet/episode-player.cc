@@ -19,8 +19,9 @@ using namespace ns3;
 namespace
 {
 
-/// An episode of more round trips gets no tape, unless another zone follows it.
-constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 20;
+/// An episode of more round trips or flows gets no tape, unless another zone follows it.
+constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 19;
+constexpr std::size_t MOST_FLOWS = std::size_t{1} << 15;
 
 /// After so many round trips on tapes of which none was played, there are no further tapes.
 constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
@@ -177,15 +178,18 @@ EpisodePlayer::FindZone(FlowId flow)
 void
 EpisodePlayer::Submit(std::span<const Submission> submissions)
 {
-    m_sorted.assign(submissions.begin(), submissions.end());
-    std::ranges::stable_sort(m_sorted, std::ranges::less(), [this](const Submission& one) {
-        return m_zoneOf.Get(one.flow);
-    });
+    const auto zoneOf = [this](const Submission& one) { return m_zoneOf.Get(one.flow); };
+    if (!std::ranges::is_sorted(submissions, std::ranges::less(), zoneOf))
+    {
+        m_sorted.assign(submissions.begin(), submissions.end());
+        std::ranges::stable_sort(m_sorted, std::ranges::less(), zoneOf);
+        submissions = m_sorted;
+    }
     m_groups.clear();
-    for (auto begin = m_sorted.begin(); begin != m_sorted.end();)
+    for (auto begin = submissions.begin(); begin != submissions.end();)
     {
         Zone& zone = FindZone(begin->flow);
-        const auto end = std::find_if(begin, m_sorted.end(), [&](const Submission& one) {
+        const auto end = std::find_if(begin, submissions.end(), [&](const Submission& one) {
             return &FindZone(one.flow) != &zone;
         });
         const Group group{&zone, {begin, end}};
@@ -213,21 +217,31 @@ EpisodePlayer::Submit(std::span<const Submission> submissions)
     }
 }
 
+/// @return the tapes that begin with a message
+std::span<const EpisodePlayer::Tape>
+EpisodePlayer::FindTapes(const Submission& first)
+{
+    return m_tapes.Find(first, m_shapes.Get(first.flow));
+}
+
 /// Begin an episode of a silent zone.
 void
 EpisodePlayer::Begin(Zone& zone, std::span<const Submission> messages)
 {
     ++m_counts.episodes;
     zone.startPs = m_clock.GetNowPs();
-    std::vector<Input> inputs;
-    for (const Submission& message : messages)
+    if (!FindTapes(messages.front()).empty())
     {
-        inputs.push_back({0, message});
-    }
-    if (Follow(zone, inputs))
-    {
-        Play(zone);
-        return;
+        std::vector<Input> inputs;
+        for (const Submission& message : messages)
+        {
+            inputs.push_back({0, message});
+        }
+        if (Follow(zone, inputs))
+        {
+            Play(zone);
+            return;
+        }
     }
     Lead(zone);
     Feed(zone, messages);
@@ -263,9 +277,15 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
     const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
     for (const Submission& message : messages)
     {
+        zone.unacked += message.bytes;
         if (zone.tape)
         {
             const uint32_t number = UseFlow(zone, message.flow);
+            if (zone.tape->isBroken && zone.tape->followers.empty())
+            {
+                StopTape(zone);
+                continue;
+            }
             Progress& progress = zone.progress[number];
             progress.ends.push_back((progress.ends.empty() ? 0 : progress.ends.back()) +
                                     message.bytes);
@@ -277,7 +297,6 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
                     number,
                     message.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT});
         }
-        zone.unacked += message.bytes;
     }
     m_packets->Submit(messages);
 }
@@ -315,7 +334,7 @@ EpisodePlayer::UseFlow(Zone& zone, FlowId id)
         part = partUse.number;
     }
     flow.trail = m_replayable->BeginTrail(id);
-    if (!flow.trail)
+    if (!flow.trail || (zone.flows.size() == MOST_FLOWS && zone.tape->followers.empty()))
     {
         Break(zone);
     }
@@ -370,6 +389,15 @@ EpisodePlayer::EndLead(Zone& zone)
     Append(*tape, {atPs, 0, 0, Kind::END});
     tape->followers.clear();
     m_tapes.NoteEnd(*tape);
+}
+
+/// Let a zone that is simulated have no tape any more.
+void
+EpisodePlayer::StopTape(Zone& zone)
+{
+    zone.tape.reset();
+    zone.progress = {};
+    zone.before = {};
 }
 
 /// Put on a tape what flows and links have counted since the start of the episode.
@@ -593,8 +621,7 @@ EpisodePlayer::OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTri
 bool
 EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
 {
-    const Submission& first = inputs.front().what;
-    const std::span<const Tape> tapes = m_tapes.Find(first, m_shapes.Get(first.flow));
+    const std::span<const Tape> tapes = FindTapes(inputs.front().what);
     const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
     for (std::size_t i = 1; i <= attempts; ++i)
     {
@@ -814,7 +841,7 @@ EpisodePlayer::Check()
         {
             if (Zone& leader = *m_zones[tape->leader]; leader.tape == tape)
             {
-                leader.tape.reset();
+                StopTape(leader);
             }
             for (const uint32_t id : std::exchange(tape->followers, {}))
             {

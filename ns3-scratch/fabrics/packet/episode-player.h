@@ -117,12 +117,14 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     uint32_t UseFlow(Zone& zone, FlowId id);
     void Append(EpisodeTape& tape, const Item& item);
     void EndLead(Zone& zone);
+    static void StopTape(Zone& zone);
     void Summarize(const Zone& zone, EpisodeTape& tape);
     void Keep(const Zone& zone);
     void Break(const Zone& zone);
     void Break(const Tape& tape);
 
     // An episode that is played.
+    std::span<const Tape> FindTapes(const Submission& first);
     bool Follow(Zone& zone, std::span<const Input> inputs);
     bool Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs);
     bool MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input);
