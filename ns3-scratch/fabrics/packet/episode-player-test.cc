@@ -116,6 +116,22 @@ class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
         }
     }
 
+    /// The flows have measured other round trips before.
+    void KeepsWhatEachFlowHasMeasured()
+    {
+        const std::vector<Message> messages{{1, 0, 20'000},
+                                            {11, 2, 7},
+                                            {14, 2, 10'000},
+                                            {21, 0, 10'000},
+                                            {31, 2, 10'000}};
+        const Settings settings = MakeSettings(false, 1);
+        const Run played(settings, messages);
+        const Run simulated(settings, messages, false);
+        NS_TEST_ASSERT_MSG_EQ(played.replay.simulated, 3, "the last two are played");
+        ExpectSame(played.states[0], simulated.states[0]);
+        ExpectSame(played.states[2], simulated.states[2]);
+    }
+
     /// The window of the first message is too small for it, and that of the second one is not.
     void ComparesWindowsThatLimit()
     {
@@ -145,7 +161,7 @@ class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
     /// What is left of a run.
     struct Run
     {
-        Run(const Settings& settings, const std::vector<Message>& messages)
+        Run(const Settings& settings, const std::vector<Message>& messages, bool isPlayed = true)
         {
             const SimulatorSession session(1);
             const Topology topology = MakePairs();
@@ -162,10 +178,12 @@ class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
                     std::make_unique<SeenTcp>(setup.settings.tcp, setup.clock, senders),
                     std::move(buffers));
             };
-            const auto make = [&packets](const DatapathSetup& setup, DatapathClient& client) {
+            const auto player = [&packets](const DatapathSetup& setup, DatapathClient& client) {
                 return std::make_unique<EpisodePlayer>(setup, client, packets);
             };
-            PacketFabric fabric(topology, settings, make);
+            PacketFabric fabric(topology,
+                                settings,
+                                isPlayed ? DatapathMaker(player) : DatapathMaker(packets));
             fabric.Start();
             for (const Message& one : messages)
             {
@@ -175,7 +193,7 @@ class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
             }
             Simulator::Run();
             fabric.Finish();
-            replay = *fabric.GetStatistics().replay;
+            replay = fabric.GetStatistics().replay.value_or(Replay());
             for (const TcpSender* sender : senders)
             {
                 states.push_back(sender == nullptr ? SenderState() : sender->GetState());
@@ -210,6 +228,7 @@ const UnitTestSuite<EpisodePlayerTest> g_episodePlayerTests(
         {"flows are taken to where packets would have taken them",
          &EpisodePlayerTest::TakesFlowsToWherePacketsWouldHaveTakenThem},
         {"flows go on after that", &EpisodePlayerTest::LetsFlowsGoOn},
+        {"flows keep what they have measured", &EpisodePlayerTest::KeepsWhatEachFlowHasMeasured},
         {"windows that limit are compared", &EpisodePlayerTest::ComparesWindowsThatLimit},
         {"slow round trips are not played", &EpisodePlayerTest::PlaysNoSlowRoundTrips},
     });
