@@ -232,11 +232,25 @@ def _simulator(result: Result) -> Table:
     rows = [
         ("wall time", f"{seconds_text(simulator.wall_s)}, CPU {seconds_text(simulator.cpu_s)}"),
         ("events", f"{scaled_text(simulator.events)}, {scaled_text(speed)} per second"),
+        *_replayed(result),
         ("peak memory", scaled_text(simulator.peak_rss_bytes, "B")),
         ("seed", str(simulator.seed)),
         ("versions", versions_text(result)),
     ]
     return table(("simulator", ""), rows, numbers=False)
+
+
+def _replayed(result: Result) -> list[tuple[str, str]]:
+    replay = result.replay
+    if replay is None or replay.packets == 0:
+        return []
+    simulated = result.network.packets - replay.packets
+    return [
+        (
+            "replayed",
+            f"{scaled_text(replay.packets)} packets; {scaled_text(simulated)} were simulated",
+        )
+    ]
 
 
 #: The least share of critical paths that is shown.

@@ -26,7 +26,7 @@ constexpr std::size_t MOST_FLOWS = std::size_t{1} << 15;
 /// After so many round trips on tapes of which none was played, there are no further tapes.
 constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
 
-/// Tapes with the same first message that are compared, the newest first.
+/// Tapes with the same first message that are compared, those used last first.
 constexpr std::size_t MOST_ATTEMPTS = 32;
 
 /// Add what was played to the counters of a link.
@@ -632,11 +632,11 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
             zone.Become(Zone::State::PLAYED);
             zone.tape = tape;
             zone.duePs = -1;
-            m_tapes.Use(*tape);
             if (!tape->hasEnd)
             {
                 tape->followers.push_back(zone.id);
             }
+            m_tapes.Use(zone.tape);
             return true;
         }
     }

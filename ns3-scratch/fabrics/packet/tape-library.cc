@@ -36,8 +36,19 @@ TapeLibrary::GetKey(const EpisodeTape& tape)
 void
 TapeLibrary::Keep(const Tape& tape)
 {
-    Use(*tape);
+    tape->usedAt = ++m_uses;
     m_tapes[GetKey(*tape)].push_back(tape);
+}
+
+void
+TapeLibrary::Use(const Tape& tape)
+{
+    tape->usedAt = ++m_uses;
+    std::vector<Tape>& tapes = m_tapes[GetKey(*tape)];
+    if (const auto found = std::ranges::find(tapes, tape); found != tapes.end())
+    {
+        std::rotate(found, found + 1, tapes.end());
+    }
 }
 
 void

@@ -29,7 +29,8 @@ class TapeLibrary
     /**
      * @param first the message with which an episode begins
      * @param shape the shape of the path of its flow
-     * @return the tapes that begin with such a message, the oldest first; valid until the next call
+     * @return the tapes that begin with such a message, the one used last at the end; valid until
+     * the next call of another function
      */
     std::span<const Tape> Find(const Submission& first, uint32_t shape) const;
 
@@ -42,11 +43,8 @@ class TapeLibrary
     /// @param tape a tape that has not ended; it need not have been kept
     void Forget(const Tape& tape);
 
-    /// Note that a tape is used now.
-    void Use(EpisodeTape& tape)
-    {
-        tape.usedAt = ++m_uses;
-    }
+    /// @param tape a tape that was kept, and is used now
+    void Use(const Tape& tape);
 
     /// @return the round trips on all tapes that have ended, also on those that are forgotten
     uint64_t GetRoundTrips() const
