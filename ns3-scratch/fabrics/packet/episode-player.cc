@@ -93,6 +93,7 @@ struct EpisodePlayer::Zone final : public CausalEvent
     int64_t duePs{-1};                //!< PLAYED: time of the pending event; -1: none
     uint64_t episode{0};              //!< see Use
     std::size_t cursor{0};            //!< PLAYED: next item of the tape
+    bool isDisturbed{false};          //!< true if it is always simulated from now on
     uint64_t unacked{0};              //!< SIMULATED: bytes that are not acknowledged
     std::vector<FlowId> flows;        //!< the flows of the tape
     std::vector<uint32_t> parts;      //!< the parts of the tape
@@ -230,7 +231,7 @@ EpisodePlayer::Begin(Zone& zone, std::span<const Submission> messages)
 {
     ++m_counts.episodes;
     zone.startPs = m_clock.GetNowPs();
-    if (!FindTapes(messages.front()).empty())
+    if (!zone.isDisturbed && !FindTapes(messages.front()).empty())
     {
         std::vector<Input> inputs;
         for (const Submission& message : messages)
@@ -263,8 +264,10 @@ EpisodePlayer::Lead(Zone& zone)
     zone.progress.clear();
     zone.before.clear();
     zone.tape.reset();
-    if (m_tapes.GetRoundTrips() < HOPELESS_ROUND_TRIPS || m_counts.packets > 0)
-    {
+    const bool isHopeless = zone.isDisturbed || (m_tapes.GetRoundTrips() >= HOPELESS_ROUND_TRIPS &&
+                                                 m_counts.packets == 0);
+    if (!isHopeless || m_aside != nullptr)
+    { // an episode that is taken back needs its progress
         zone.tape = std::make_shared<EpisodeTape>();
         zone.tape->leader = zone.id;
     }
@@ -281,7 +284,7 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
         if (zone.tape)
         {
             const uint32_t number = UseFlow(zone, message.flow);
-            if (zone.tape->isBroken && zone.tape->followers.empty())
+            if (zone.tape->isBroken && zone.tape->followers.empty() && m_aside == nullptr)
             {
                 StopTape(zone);
                 continue;
@@ -435,6 +438,14 @@ EpisodePlayer::Keep(const Zone& zone)
     }
 }
 
+/// A packet of a zone was lost or repeated. Copies of it can be under way when all is acknowledged.
+void
+EpisodePlayer::Disturb(Zone& zone)
+{
+    zone.isDisturbed = true;
+    Break(zone);
+}
+
 /// Something happened in a zone that cannot be played.
 void
 EpisodePlayer::Break(const Zone& zone)
@@ -535,7 +546,7 @@ EpisodePlayer::OnPacketSent(FlowId flow,
     m_client.OnPacketSent(flow, wireBytes, payloadBytes, isRetransmission);
     if (isRetransmission)
     {
-        Break(*m_flowUse[flow].zone);
+        Disturb(*m_flowUse[flow].zone);
     }
 }
 
@@ -565,14 +576,14 @@ void
 EpisodePlayer::OnRepeated(FlowId flow)
 {
     m_client.OnRepeated(flow);
-    Break(*m_flowUse[flow].zone);
+    Disturb(*m_flowUse[flow].zone);
 }
 
 void
 EpisodePlayer::OnTimeout(FlowId flow, Time waited)
 {
     m_client.OnTimeout(flow, waited);
-    Break(*m_flowUse[flow].zone);
+    Disturb(*m_flowUse[flow].zone);
 }
 
 void
@@ -587,7 +598,7 @@ EpisodePlayer::OnDropped(uint32_t link, uint32_t wireBytes)
     m_client.OnDropped(link, wireBytes);
     if (const Use& use = m_partUse[link]; use.zone != nullptr && use.episode == use.zone->episode)
     {
-        Break(*use.zone);
+        Disturb(*use.zone);
     }
 }
 
@@ -922,8 +933,8 @@ void
 EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
 {
     ++m_counts.takenBack;
-    Lead(zone);
     m_aside = &zone;
+    Lead(zone);
     {
         CausalSimulator::Aside aside(m_clock, zone.startPs);
         for (const Input& input : inputs)

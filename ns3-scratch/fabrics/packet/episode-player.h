@@ -36,7 +36,8 @@ namespace cosim
  * A tape can be followed while it is being made. Servers that do the same begin in the same
  * picosecond, so the first one is simulated and the others follow it.
  *
- * Episodes in which packets are lost, and flows whose state cannot be compared, are simulated.
+ * Episodes in which packets are lost, what comes after them in the same zone, and flows whose state
+ * cannot be compared, are simulated.
  */
 class EpisodePlayer final : public Datapath, private DatapathClient
 {
@@ -120,6 +121,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     static void StopTape(Zone& zone);
     void Summarize(const Zone& zone, EpisodeTape& tape);
     void Keep(const Zone& zone);
+    void Disturb(Zone& zone);
     void Break(const Zone& zone);
     void Break(const Tape& tape);
 
