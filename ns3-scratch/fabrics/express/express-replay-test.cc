@@ -83,7 +83,7 @@ MakeSettings(bool timestamps, uint32_t delayedAckSegments)
     return settings;
 }
 
-class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
+class ExpressReplayTest : public UnitTest<ExpressReplayTest>
 {
   public:
     using UnitTest::UnitTest;
@@ -222,15 +222,15 @@ class EpisodePlayerTest : public UnitTest<EpisodePlayerTest>
     }
 };
 
-const UnitTestSuite<EpisodePlayerTest> g_episodePlayerTests(
-    "episode-player",
+const UnitTestSuite<ExpressReplayTest> g_expressReplayTests(
+    "express-replay",
     {
         {"flows are taken to where packets would have taken them",
-         &EpisodePlayerTest::TakesFlowsToWherePacketsWouldHaveTakenThem},
-        {"flows go on after that", &EpisodePlayerTest::LetsFlowsGoOn},
-        {"flows keep what they have measured", &EpisodePlayerTest::KeepsWhatEachFlowHasMeasured},
-        {"windows that limit are compared", &EpisodePlayerTest::ComparesWindowsThatLimit},
-        {"slow round trips are not played", &EpisodePlayerTest::PlaysNoSlowRoundTrips},
+         &ExpressReplayTest::TakesFlowsToWherePacketsWouldHaveTakenThem},
+        {"flows go on after that", &ExpressReplayTest::LetsFlowsGoOn},
+        {"flows keep what they have measured", &ExpressReplayTest::KeepsWhatEachFlowHasMeasured},
+        {"windows that limit are compared", &ExpressReplayTest::ComparesWindowsThatLimit},
+        {"slow round trips are not played", &ExpressReplayTest::PlaysNoSlowRoundTrips},
     });
 
 } // namespace
