@@ -74,6 +74,7 @@ Settings
 MakeSettings(bool timestamps, uint32_t delayedAckSegments)
 {
     Settings settings;
+    settings.tcp.segmentBytes = 1400; // leaves room for timestamps
     settings.tcp.minRtoPs = 10 * MS;
     settings.tcp.initialRtoPs = 10 * MS;
     settings.tcp.clockGranularityPs = 1'000'000;
