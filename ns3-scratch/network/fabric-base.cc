@@ -154,12 +154,6 @@ FabricBase::GetDeliveredBytes() const
     return m_counters.payloadBytes;
 }
 
-uint64_t
-FabricBase::GetSentPackets() const
-{
-    return m_counters.packets;
-}
-
 std::string
 FabricBase::GetFailure() const
 {

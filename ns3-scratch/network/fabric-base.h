@@ -51,7 +51,6 @@ class FabricBase : public Fabric
     const LiveLinks& GetLiveLinks() const override;
     uint64_t GetElapsed() const override;
     uint64_t GetDeliveredBytes() const override;
-    uint64_t GetSentPackets() const override;
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
     const FlowCounters& GetFlow(uint32_t path) const override;

@@ -7,6 +7,7 @@
 
 #include "support/state-digest.h"
 #include "transport/flow-observer.h"
+#include "transport/packet-counts.h"
 #include "transport/packet.h"
 
 #include "ns3/nstime.h"
@@ -142,6 +143,9 @@ class Transport
 
     /// @return the number of packets that are on their way
     virtual std::size_t CountPackets() const = 0;
+
+    /// @return the packets that all endpoints have sent
+    virtual PacketCounts GetSent() const = 0;
 
     /// @return true if all senders are PausableSenders
     virtual bool CanPause() const

@@ -38,17 +38,12 @@ class FlowObserver
     virtual void OnAcked(FlowId flow, uint64_t bytes) = 0;
 
     /**
-     * Called when a packet is handed to the first link of its path.
+     * Called when the sender sends data that it has sent before.
      *
-     * @param flow id of the packet's flow
-     * @param wireBytes packet size, headers included [bytes]
-     * @param payloadBytes TCP payload [bytes]
-     * @param isRetransmission true if the packet carries data that was sent before
+     * @param flow id of the flow
+     * @param payloadBytes payload of the packet [bytes]
      */
-    virtual void OnPacketSent(FlowId flow,
-                              uint32_t wireBytes,
-                              uint32_t payloadBytes,
-                              bool isRetransmission) = 0;
+    virtual void OnRetransmitted(FlowId flow, uint32_t payloadBytes) = 0;
 
     /**
      * Called when a data packet arrived whose bytes the receiver already had.

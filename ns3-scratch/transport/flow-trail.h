@@ -5,12 +5,11 @@
 #ifndef COSIM_FLOW_TRAIL_H
 #define COSIM_FLOW_TRAIL_H
 
-#include "support/ledger.h"
+#include "transport/packet-counts.h"
 
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace cosim
@@ -18,18 +17,6 @@ namespace cosim
 
 class FlowSender;
 struct FlowEnds;
-
-/// Numbers of packets that were sent.
-struct PacketCounts
-{
-    uint64_t packets{0};
-    uint64_t dataPackets{0};
-    uint64_t wireBytes{0};
-};
-
-template <>
-inline constexpr auto COUNTERS<PacketCounts> =
-    std::make_tuple(&PacketCounts::packets, &PacketCounts::dataPackets, &PacketCounts::wireBytes);
 
 /// A measured round trip of a flow.
 struct RoundTrip

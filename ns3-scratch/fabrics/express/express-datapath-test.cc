@@ -64,6 +64,11 @@ class Datagrams final : public Transport
         return m_packets;
     }
 
+    PacketCounts GetSent() const override
+    {
+        return m_sent;
+    }
+
   private:
     class Sender final : public FlowSender
     {
@@ -116,7 +121,7 @@ class Datagrams final : public Transport
     void Send(FlowId flow, uint32_t payload)
     {
         ++m_packets;
-        m_observer->OnPacketSent(flow, payload, payload, false);
+        m_sent.Add(payload, payload);
         auto* const packet = new Packet{};
         packet->flow = flow;
         packet->wireBytes = packet->payloadBytes = payload;
@@ -128,6 +133,7 @@ class Datagrams final : public Transport
     std::deque<Sender> m_senders;
     std::deque<Receiver> m_receivers;
     std::size_t m_packets{0}; //!< on their way
+    PacketCounts m_sent;
 };
 
 /// A buffer that holds a number of packets, of any size, of each link by which they come.

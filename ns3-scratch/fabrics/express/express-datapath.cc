@@ -93,6 +93,12 @@ ExpressDatapath::GetWindow(FlowId flow) const
     return sender == nullptr ? 0 : sender->GetWindow();
 }
 
+PacketCounts
+ExpressDatapath::GetSent() const
+{
+    return m_transport->GetSent();
+}
+
 LinkCounters
 ExpressDatapath::GetLink(uint32_t link) const
 {

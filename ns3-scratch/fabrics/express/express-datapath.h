@@ -48,6 +48,7 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath, private Rep
     void Open(const HandshakePlan& handshakes) override;
     void Submit(std::span<const Submission> submissions) override;
     uint32_t GetWindow(FlowId flow) const override;
+    PacketCounts GetSent() const override;
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;
     LinkControl* GetLinkControl() override;

@@ -408,6 +408,18 @@ NativeDatapath::GetWindow(FlowId flow) const
     return m_connections[flow].sender->GetWindow();
 }
 
+PacketCounts
+NativeDatapath::GetSent() const
+{
+    PacketCounts sent;
+    for (const Connection& connection : m_connections)
+    {
+        AddCounters(sent, connection.sender->GetSent());
+        AddCounters(sent, connection.receiver->GetSent());
+    }
+    return sent;
+}
+
 LinkCounters
 NativeDatapath::GetLink(uint32_t link) const
 {

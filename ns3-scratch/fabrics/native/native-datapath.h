@@ -45,6 +45,7 @@ class NativeDatapath : public Datapath
     void Open(const HandshakePlan& handshakes) override;
     void Submit(std::span<const Submission> submissions) override;
     uint32_t GetWindow(FlowId flow) const override;
+    PacketCounts GetSent() const override;
     LinkCounters GetLink(uint32_t link) const override;
 
   private:

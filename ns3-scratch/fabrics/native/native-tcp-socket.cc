@@ -120,7 +120,11 @@ NativeTcpSocket::OnTransmit(Ptr<const Packet> packet,
     const uint32_t wire =
         m_linkHeaderBytes + IPV4_HEADER_BYTES + header.GetSerializedSize() + payload;
     const SequenceNumber32 end = header.GetSequenceNumber() + payload;
-    m_observer->OnPacketSent(m_flow, wire, payload, payload > 0 && end <= m_highestSent);
+    m_sent.Add(wire, payload);
+    if (payload > 0 && end <= m_highestSent)
+    {
+        m_observer->OnRetransmitted(m_flow, payload);
+    }
     m_highestSent = std::max(m_highestSent, end);
 }
 

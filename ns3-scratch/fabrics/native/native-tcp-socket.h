@@ -5,6 +5,7 @@
 #ifndef COSIM_NATIVE_TCP_SOCKET_H
 #define COSIM_NATIVE_TCP_SOCKET_H
 
+#include "transport/packet-counts.h"
 #include "transport/tcp/fabric-tcp-socket.h"
 
 #include <cstdint>
@@ -35,11 +36,18 @@ class NativeTcpSocket : public FabricTcpSocket
     /// @param linkHeaderBytes header bytes per packet in addition to IP and TCP
     void SetLinkHeaderBytes(uint32_t linkHeaderBytes);
 
-    /// Start to report sent packets, acknowledgments and, at a receiver, delivered bytes.
+    /// Start to count sent packets, and to report acknowledgments and, at a receiver, delivered
+    /// bytes.
     void StartReporting();
 
     /// @param bytes number of bytes to append to the stream of data
     void Submit(uint64_t bytes);
+
+    /// @return the packets that were sent
+    const PacketCounts& GetSent() const
+    {
+        return m_sent;
+    }
 
     /// @return true if the connection is established
     bool IsEstablished() const;
@@ -56,6 +64,7 @@ class NativeTcpSocket : public FabricTcpSocket
     void OnReadable(ns3::Ptr<ns3::Socket> socket);
 
     uint32_t m_linkHeaderBytes{0};
+    PacketCounts m_sent;
     uint64_t m_unfed{0}; //!< bytes that were submitted and are not in the send buffer yet
     ns3::SequenceNumber32 m_acked{1};
     ns3::SequenceNumber32 m_highestSent{1}; //!< data below this sequence number was sent before

@@ -52,14 +52,8 @@ class DatapathClient : public FlowObserver
     virtual void AddUndelivered(std::vector<uint64_t>& bytes) const = 0;
 
     /**
-     * Called late, when packets were not simulated because they did what others had done.
-     *
-     * @param packets the packets that were not simulated
-     */
-    virtual void OnReplayed(const PacketCounts& packets) = 0;
-
-    /**
-     * Called late with the round trips of such packets.
+     * Called late with the round trips of packets that were not simulated, because they did what
+     * others had done.
      *
      * @param flow id of the flow
      * @param startPs the time from which the round trips count, on the clock [ps]
@@ -160,6 +154,9 @@ class Datapath
 
     /// @return the congestion window of a flow; 0 before its first message [bytes]
     virtual uint32_t GetWindow(FlowId flow) const = 0;
+
+    /// @return the packets that all flows have sent since Open
+    virtual PacketCounts GetSent() const = 0;
 
     /// @return the counters of a link since Open
     virtual LinkCounters GetLink(uint32_t link) const = 0;

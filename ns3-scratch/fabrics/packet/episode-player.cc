@@ -42,13 +42,45 @@ AddPlayed(LinkCounters& counters, const LinkCounters& played)
 /// How much of a flow's messages has come out in an episode that is simulated.
 struct EpisodePlayer::Progress
 {
-    std::vector<uint64_t> ends;  //!< of the messages, in the bytes of the episode
-    std::vector<bool> isAwaited; //!< per message
-    std::size_t deliveries{0};   //!< messages that are delivered
-    std::size_t answers{0};      //!< messages that are acknowledged
-    uint64_t delivered{0};       //!< bytes; so are the others
+    static constexpr uint64_t NONE = UINT64_MAX;
+
+    struct Message
+    {
+        uint64_t end; //!< in the bytes of the flow in the episode
+        bool isAwaited;
+    };
+
+    std::vector<Message> messages;
+    std::size_t deliveries{0}; //!< messages that are delivered
+    std::size_t answers{0};    //!< messages that are acknowledged
+    uint64_t delivered{0};     //!< bytes; so are the others
     uint64_t acked{0};
+    uint64_t nextDelivery{NONE}; //!< end of the next message
+    uint64_t nextAnswer{NONE};
     uint64_t ackedOnTape{0};
+    uint64_t toldDelivered{0}; //!< what the client has heard of
+    uint64_t toldAcked{0};
+    std::size_t toldRoundTrips{0};
+
+    /// @return the bytes of the messages that are delivered
+    uint64_t GetDeliveredOnTape() const
+    {
+        return deliveries == 0 ? 0 : messages[deliveries - 1].end;
+    }
+
+    /// @return the end of a message, or NONE if it has not entered
+    uint64_t GetEnd(std::size_t message) const
+    {
+        return message < messages.size() ? messages[message].end : NONE;
+    }
+
+    /// Note that a message has entered.
+    void Push(uint64_t bytes, bool isAwaited)
+    {
+        messages.push_back({bytes + (messages.empty() ? 0 : messages.back().end), isAwaited});
+        nextDelivery = GetEnd(deliveries);
+        nextAnswer = GetEnd(answers);
+    }
 };
 
 /// A zone. It is the event of its next item, if it is played.
@@ -138,6 +170,14 @@ EpisodePlayer::GetLink(uint32_t link) const
     LinkCounters counters = m_packets->GetLink(link);
     AddPlayed(counters, m_played[link]);
     return counters;
+}
+
+PacketCounts
+EpisodePlayer::GetSent() const
+{
+    PacketCounts sent = m_packets->GetSent();
+    AddCounters(sent, m_sent);
+    return sent;
 }
 
 void
@@ -289,10 +329,7 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
                 StopTape(zone);
                 continue;
             }
-            Progress& progress = zone.progress[number];
-            progress.ends.push_back((progress.ends.empty() ? 0 : progress.ends.back()) +
-                                    message.bytes);
-            progress.isAwaited.push_back(message.isAwaited);
+            zone.progress[number].Push(message.bytes, message.isAwaited);
             ++zone.tape->messages;
             Append(*zone.tape,
                    {atPs,
@@ -364,6 +401,8 @@ void
 EpisodePlayer::EndLead(Zone& zone)
 {
     zone.Become(Zone::State::SILENT);
+    TellBytes(zone);
+    TellRoundTrips(zone);
     const Tape tape = std::exchange(zone.tape, nullptr);
     if (!tape || tape->isBroken)
     {
@@ -380,11 +419,10 @@ EpisodePlayer::EndLead(Zone& zone)
     const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
     for (uint32_t number = 0; number < zone.flows.size(); ++number)
     { // that nobody waits for it makes no difference when
-        Progress& progress = zone.progress[number];
-        const uint64_t rest = progress.acked - std::exchange(progress.ackedOnTape, progress.acked);
-        if (rest > 0)
+        const Progress& progress = zone.progress[number];
+        if (progress.acked > progress.ackedOnTape)
         {
-            Append(*tape, {atPs, rest, number, Kind::ACKNOWLEDGE});
+            Append(*tape, {atPs, progress.acked - progress.ackedOnTape, number, Kind::ACKNOWLEDGE});
         }
     }
     Summarize(zone, *tape);
@@ -398,6 +436,7 @@ EpisodePlayer::EndLead(Zone& zone)
 void
 EpisodePlayer::StopTape(Zone& zone)
 {
+    TellBytes(zone);
     zone.tape.reset();
     zone.progress = {};
     zone.before = {};
@@ -459,6 +498,10 @@ EpisodePlayer::Break(const Zone& zone)
 void
 EpisodePlayer::Break(const Tape& tape)
 {
+    if (Zone& leader = *m_zones[tape->leader]; leader.tape == tape)
+    {
+        TellRoundTrips(leader);
+    }
     tape->isBroken = true;
     m_tapes.Forget(tape);
     m_broken.push_back(tape);
@@ -473,61 +516,57 @@ EpisodePlayer::Break(const Tape& tape)
 void
 EpisodePlayer::OnDelivered(FlowId flow, uint64_t bytes)
 {
-    Zone& zone = *m_flowUse[flow].zone;
-    if (m_aside != &zone)
-    {
-        m_client.OnDelivered(flow, bytes);
-    }
+    const Use& use = m_flowUse[flow];
+    Zone& zone = *use.zone;
     if (!zone.tape)
     {
+        m_client.OnDelivered(flow, bytes);
         return;
     }
-    const uint32_t number = m_flowUse[flow].number;
-    Progress& progress = zone.progress[number];
+    Progress& progress = zone.progress[use.number];
     progress.delivered += bytes;
-    while (progress.deliveries < progress.ends.size() &&
-           progress.ends[progress.deliveries] <= progress.delivered)
+    if (progress.nextDelivery <= progress.delivered)
     {
-        const uint64_t before =
-            progress.deliveries == 0 ? 0 : progress.ends[progress.deliveries - 1];
-        Append(*zone.tape,
-               {m_clock.GetNowPs() - zone.startPs,
-                progress.ends[progress.deliveries++] - before,
-                number,
-                Kind::DELIVER});
+        Deliver(zone, use.number);
+    }
+}
+
+/// Put the messages of a flow on the tape that are delivered now.
+void
+EpisodePlayer::Deliver(Zone& zone, uint32_t number)
+{
+    Progress& progress = zone.progress[number];
+    while (progress.nextDelivery <= progress.delivered)
+    {
+        const uint64_t before = progress.GetDeliveredOnTape();
+        const uint64_t end = progress.nextDelivery;
+        progress.nextDelivery = progress.GetEnd(++progress.deliveries);
+        const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
+        Append(*zone.tape, {atPs, end - before, number, Kind::DELIVER});
+        TellDelivered(zone, number, end);
     }
 }
 
 void
 EpisodePlayer::OnAcked(FlowId flow, uint64_t bytes)
 {
-    Zone& zone = *m_flowUse[flow].zone;
-    if (m_aside != &zone)
+    const Use& use = m_flowUse[flow];
+    Zone& zone = *use.zone;
+    if (!zone.tape)
     {
         m_client.OnAcked(flow, bytes);
     }
-    if (zone.tape)
+    else
     {
-        const uint32_t number = m_flowUse[flow].number;
-        Progress& progress = zone.progress[number];
+        Progress& progress = zone.progress[use.number];
         progress.acked += bytes;
-        if (FlowTrail* trail = zone.tape->flows[number].trail.get(); trail != nullptr)
+        if (FlowTrail* trail = zone.tape->flows[use.number].trail.get(); trail != nullptr)
         {
             trail->OnAcked(bytes);
         }
-        for (; progress.answers < progress.ends.size() &&
-               progress.ends[progress.answers] <= progress.acked;
-             ++progress.answers)
+        if (progress.nextAnswer <= progress.acked)
         {
-            if (progress.isAwaited[progress.answers])
-            {
-                const uint64_t end = progress.ends[progress.answers];
-                Append(*zone.tape,
-                       {m_clock.GetNowPs() - zone.startPs,
-                        end - std::exchange(progress.ackedOnTape, end),
-                        number,
-                        Kind::ACKNOWLEDGE});
-            }
+            Answer(zone, use.number);
         }
     }
     zone.unacked -= bytes;
@@ -537,39 +576,110 @@ EpisodePlayer::OnAcked(FlowId flow, uint64_t bytes)
     }
 }
 
+/// Put the messages of a flow on the tape that are acknowledged now, and are awaited.
 void
-EpisodePlayer::OnPacketSent(FlowId flow,
-                            uint32_t wireBytes,
-                            uint32_t payloadBytes,
-                            bool isRetransmission)
+EpisodePlayer::Answer(Zone& zone, uint32_t number)
 {
-    m_client.OnPacketSent(flow, wireBytes, payloadBytes, isRetransmission);
-    if (isRetransmission)
+    Progress& progress = zone.progress[number];
+    while (progress.nextAnswer <= progress.acked)
     {
-        Disturb(*m_flowUse[flow].zone);
+        const auto [end, isAwaited] = progress.messages[progress.answers];
+        progress.nextAnswer = progress.GetEnd(++progress.answers);
+        if (isAwaited)
+        {
+            const uint64_t before = std::exchange(progress.ackedOnTape, end);
+            const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
+            Append(*zone.tape, {atPs, end - before, number, Kind::ACKNOWLEDGE});
+            TellAcked(zone, number, end);
+        }
     }
 }
 
 void
 EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
 {
-    m_client.OnRttSample(flow, rtt, oldest);
-    Zone& zone = *m_flowUse[flow].zone;
-    if (!zone.tape || zone.tape->isBroken)
+    const Use& use = m_flowUse[flow];
+    const Zone& zone = *use.zone;
+    if (zone.tape && !zone.tape->isBroken)
     {
-        return;
-    }
-    const bool isLong = ++zone.tape->roundTrips == MOST_ROUND_TRIPS;
-    if (oldest.GetTimeStep() > std::numeric_limits<uint32_t>::max() ||
-        (isLong && zone.tape->followers.empty()))
-    {
+        const bool isLong = ++zone.tape->roundTrips == MOST_ROUND_TRIPS;
+        if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() &&
+            (!isLong || !zone.tape->followers.empty()))
+        {
+            zone.tape->flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,
+                                                     static_cast<uint32_t>(rtt.GetTimeStep()),
+                                                     static_cast<uint32_t>(oldest.GetTimeStep())});
+            return; // the client hears of it at the end
+        }
         Break(zone);
+    }
+    m_client.OnRttSample(flow, rtt, oldest);
+}
+
+/// Tell the client that a flow has delivered its bytes up to an end, unless it knows.
+void
+EpisodePlayer::TellDelivered(Zone& zone, uint32_t number, uint64_t end)
+{
+    const uint64_t before = std::exchange(zone.progress[number].toldDelivered, end);
+    if (m_aside != &zone && end > before)
+    {
+        m_client.OnDelivered(zone.flows[number], end - before);
+    }
+}
+
+/// Tell the client that the bytes of a flow are acknowledged up to an end, unless it knows.
+void
+EpisodePlayer::TellAcked(Zone& zone, uint32_t number, uint64_t end)
+{
+    const uint64_t before = std::exchange(zone.progress[number].toldAcked, end);
+    if (m_aside != &zone && end > before)
+    {
+        m_client.OnAcked(zone.flows[number], end - before);
+    }
+}
+
+/// Tell the client of all bytes of an episode that it has not heard of yet.
+void
+EpisodePlayer::TellBytes(Zone& zone)
+{
+    if (m_aside == &zone)
+    {
+        return; // only the present is news
+    }
+    for (uint32_t number = 0; number < zone.progress.size(); ++number)
+    {
+        TellDelivered(zone, number, zone.progress[number].delivered);
+        TellAcked(zone, number, zone.progress[number].acked);
+    }
+}
+
+/// Tell the client of all round trips on the tape of a zone that it has not heard of yet.
+void
+EpisodePlayer::TellRoundTrips(Zone& zone)
+{
+    if (!zone.tape)
+    {
         return;
     }
-    zone.tape->flows[m_flowUse[flow].number].trail->Add(
-        {m_clock.GetNowPs() - zone.startPs,
-         static_cast<uint32_t>(rtt.GetTimeStep()),
-         static_cast<uint32_t>(oldest.GetTimeStep())});
+    for (uint32_t number = 0; number < zone.progress.size(); ++number)
+    {
+        if (const FlowTrail* trail = zone.tape->flows[number].trail.get(); trail != nullptr)
+        {
+            const std::span<const RoundTrip> all = trail->GetRoundTrips();
+            const std::size_t told = std::exchange(zone.progress[number].toldRoundTrips, all.size());
+            if (all.size() > told)
+            {
+                m_client.OnReplayed(zone.flows[number], zone.startPs, all.subspan(told));
+            }
+        }
+    }
+}
+
+void
+EpisodePlayer::OnRetransmitted(FlowId flow, uint32_t payloadBytes)
+{
+    m_client.OnRetransmitted(flow, payloadBytes);
+    Disturb(*m_flowUse[flow].zone);
 }
 
 void
@@ -606,12 +716,6 @@ void
 EpisodePlayer::AddUndelivered(std::vector<uint64_t>& bytes) const
 {
     m_client.AddUndelivered(bytes);
-}
-
-void
-EpisodePlayer::OnReplayed(const PacketCounts& packets)
-{
-    m_client.OnReplayed(packets);
 }
 
 void
@@ -816,7 +920,7 @@ EpisodePlayer::Count(const Zone& zone, const EpisodeTape& tape)
 {
     m_counts.messages += tape.messages;
     m_counts.packets += tape.packets.packets;
-    m_client.OnReplayed(tape.packets);
+    AddCounters(m_sent, tape.packets);
     for (std::size_t number = 0; number < zone.flows.size(); ++number)
     {
         m_client.OnReplayed(zone.flows[number],
@@ -945,10 +1049,7 @@ EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
         aside.RunTo(aside.GetPresentPs());
     }
     m_aside = nullptr;
-    for (std::size_t number = 0; number < zone.flows.size(); ++number)
-    {
-        PassOn(zone.progress[number], zone.flows[number]);
-    }
+    TellBytes(zone);
     if (!m_broken.empty())
     {
         m_check.Request();
@@ -956,35 +1057,22 @@ EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
     Keep(zone);
 }
 
-/// Tell the client which parts of messages have come out of a flow.
-void
-EpisodePlayer::PassOn(const Progress& progress, FlowId flow)
-{
-    const uint64_t told = progress.deliveries == 0 ? 0 : progress.ends[progress.deliveries - 1];
-    if (progress.delivered > told)
-    {
-        m_client.OnDelivered(flow, progress.delivered - told);
-    }
-    if (progress.acked > progress.ackedOnTape)
-    {
-        m_client.OnAcked(flow, progress.acked - progress.ackedOnTape);
-    }
-}
-
 void
 EpisodePlayer::Update()
 {
-    if (m_playing == 0)
-    {
-        return;
-    }
     for (const std::unique_ptr<Zone>& zone : m_zones)
     {
-        if (zone && zone->state == Zone::State::PLAYED)
+        if (!zone || zone->state == Zone::State::SILENT)
+        {
+            continue;
+        }
+        if (zone->state == Zone::State::PLAYED)
         {
             Detach(*zone);
             TakeBack(*zone, GetInputs(*zone));
         }
+        TellBytes(*zone);
+        TellRoundTrips(*zone);
     }
 }
 
@@ -1032,10 +1120,14 @@ EpisodePlayer::Finish()
         zone->Become(Zone::State::SILENT);
         Count(*zone, *model->tape);
         for (std::size_t number = 0; number < zone->flows.size(); ++number)
-        {
-            PassOn(model->progress[number], zone->flows[number]);
+        { // parts of messages
+            const Progress& progress = model->progress[number];
+            m_client.OnDelivered(zone->flows[number],
+                                 progress.delivered - progress.GetDeliveredOnTape());
+            m_client.OnAcked(zone->flows[number], progress.acked - progress.ackedOnTape);
         }
     }
+    Update();
 }
 
 } // namespace cosim

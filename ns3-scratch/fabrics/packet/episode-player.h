@@ -57,6 +57,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void Finish() override;
     void Update() override;
     uint32_t GetWindow(FlowId flow) const override;
+    PacketCounts GetSent() const override;
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;
     LinkControl* GetLinkControl() override;
@@ -95,17 +96,13 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     // DatapathClient
     void OnDelivered(FlowId flow, uint64_t bytes) override;
     void OnAcked(FlowId flow, uint64_t bytes) override;
-    void OnPacketSent(FlowId flow,
-                      uint32_t wireBytes,
-                      uint32_t payloadBytes,
-                      bool isRetransmission) override;
+    void OnRetransmitted(FlowId flow, uint32_t payloadBytes) override;
     void OnRepeated(FlowId flow) override;
     void OnRttSample(FlowId flow, ns3::Time rtt, ns3::Time oldest) override;
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
     void OnDropped(uint32_t link, uint32_t wireBytes) override;
     void AddUndelivered(std::vector<uint64_t>& bytes) const override;
-    void OnReplayed(const PacketCounts& packets) override;
     void OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips) override;
 
     Zone& FindZone(FlowId flow);
@@ -116,9 +113,15 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void Lead(Zone& zone);
     void Feed(Zone& zone, std::span<const Submission> messages);
     uint32_t UseFlow(Zone& zone, FlowId id);
+    void Deliver(Zone& zone, uint32_t number);
+    void Answer(Zone& zone, uint32_t number);
+    void TellDelivered(Zone& zone, uint32_t number, uint64_t end);
+    void TellAcked(Zone& zone, uint32_t number, uint64_t end);
+    void TellBytes(Zone& zone);
+    void TellRoundTrips(Zone& zone);
     void Append(EpisodeTape& tape, const Item& item);
     void EndLead(Zone& zone);
-    static void StopTape(Zone& zone);
+    void StopTape(Zone& zone);
     void Summarize(const Zone& zone, EpisodeTape& tape);
     void Keep(const Zone& zone);
     void Disturb(Zone& zone);
@@ -141,7 +144,6 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     static void Detach(const Zone& zone);
     std::vector<Input> GetInputs(const Zone& zone) const;
     void TakeBack(Zone& zone, std::span<const Input> inputs);
-    void PassOn(const Progress& progress, FlowId flow);
 
     const Zones& m_zoneOf;
     DatapathClient& m_client;
@@ -152,6 +154,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::vector<std::unique_ptr<Zone>> m_zones;
     std::vector<Use> m_flowUse;
     std::vector<Use> m_partUse;
+    PacketCounts m_sent;                //!< packets that were not simulated
     std::vector<LinkCounters> m_played; //!< per link: what it counted without packets, and before
     TapeLibrary m_tapes;
     std::vector<Submission> m_sorted; //!< what enters now, by zone

@@ -168,19 +168,13 @@ PacketFabric::OnAcked(FlowId id, uint64_t bytes)
 }
 
 void
-PacketFabric::OnPacketSent(FlowId flow,
-                           uint32_t wireBytes,
-                           uint32_t payloadBytes,
-                           bool isRetransmission)
+PacketFabric::OnRetransmitted(FlowId id, uint32_t payloadBytes)
 {
-    ++m_counters.packets;
-    m_counters.wireBytes += wireBytes;
-    m_counters.dataPackets += payloadBytes > 0 ? 1 : 0;
-    if (isRetransmission)
+    ++m_counters.retransmissions;
+    m_flowRecord.AddRetransmission(id);
+    for (RunObserver* observer : m_observers[RunObserver::LOSSES])
     {
-        ++m_counters.retransmissions;
-        m_flowRecord.AddRetransmission(flow);
-        ReportRetransmission(flow, payloadBytes);
+        observer->OnPacketRetransmitted(MakeEvent(id), payloadBytes);
     }
 }
 
@@ -188,15 +182,6 @@ void
 PacketFabric::OnRepeated(FlowId /* flow */)
 {
     ++m_counters.repeatedPackets;
-}
-
-void
-PacketFabric::ReportRetransmission(FlowId id, uint32_t payloadBytes) const
-{
-    for (RunObserver* observer : m_observers[RunObserver::LOSSES])
-    {
-        observer->OnPacketRetransmitted(MakeEvent(id), payloadBytes);
-    }
 }
 
 void
@@ -232,14 +217,6 @@ PacketFabric::OnRttSample(FlowId id, Time rtt, Time /* oldest */)
     {
         m_roundTrips.push_back({NowPs(), rttNs, id});
     }
-}
-
-void
-PacketFabric::OnReplayed(const PacketCounts& packets)
-{
-    m_counters.packets += packets.packets;
-    m_counters.dataPackets += packets.dataPackets;
-    m_counters.wireBytes += packets.wireBytes;
 }
 
 void
@@ -332,11 +309,21 @@ PacketFabric::GetDeliveredBytes() const
     return sum;
 }
 
+uint64_t
+PacketFabric::GetSentPackets() const
+{
+    return m_datapath->GetSent().packets;
+}
+
 NetworkStatistics
 PacketFabric::GetStatistics() const
 {
     m_datapath->Update();
     NetworkStatistics statistics = GetMessageStatistics();
+    const PacketCounts sent = m_datapath->GetSent();
+    statistics.packets = sent.packets;
+    statistics.dataPackets = sent.dataPackets;
+    statistics.wireBytes = sent.wireBytes;
     AddRttStatistics(statistics);
     AddLinkStatistics(statistics);
     m_datapath->AddStatistics(statistics);
@@ -382,6 +369,13 @@ LinkCounters
 PacketFabric::GetLink(uint32_t link) const
 {
     m_datapath->Update();
+    return ReadLink(link);
+}
+
+/// @return the counters of a link, which are up to date
+LinkCounters
+PacketFabric::ReadLink(uint32_t link) const
+{
     LinkCounters counters = m_datapath->GetLink(link);
     if (!m_repeatedLinks.empty())
     {
@@ -393,10 +387,11 @@ PacketFabric::GetLink(uint32_t link) const
 std::vector<LinkCounters>
 PacketFabric::GetLinks() const
 {
+    m_datapath->Update();
     std::vector<LinkCounters> links;
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        links.push_back(GetLink(link));
+        links.push_back(ReadLink(link));
     }
     return links;
 }

@@ -55,6 +55,7 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     void Start() override;
     void Finish() override;
     uint64_t GetDeliveredBytes() const override;
+    uint64_t GetSentPackets() const override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
     LinkCounters GetLink(uint32_t link) const override;
@@ -141,17 +142,13 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     // DatapathClient
     void OnDelivered(FlowId flow, uint64_t bytes) override;
     void OnAcked(FlowId flow, uint64_t bytes) override;
-    void OnPacketSent(FlowId flow,
-                      uint32_t wireBytes,
-                      uint32_t payloadBytes,
-                      bool isRetransmission) override;
+    void OnRetransmitted(FlowId flow, uint32_t payloadBytes) override;
     void OnRepeated(FlowId flow) override;
     void OnRttSample(FlowId flow, ns3::Time rtt, ns3::Time oldest) override;
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
     void OnDropped(uint32_t link, uint32_t wireBytes) override;
     void AddUndelivered(std::vector<uint64_t>& bytes) const override;
-    void OnReplayed(const PacketCounts& packets) override;
     void OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips) override;
 
     /// @return the number of flows
@@ -167,9 +164,9 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     bool IsDelivered() const;
     void SampleRoundTrip(FlowId id, int64_t timePs, double rttNs);
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
-    void ReportRetransmission(FlowId id, uint32_t payloadBytes) const;
     FlowEvent MakeEvent(FlowId id) const;
     void AddRttStatistics(NetworkStatistics& statistics) const;
+    LinkCounters ReadLink(uint32_t link) const;
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;

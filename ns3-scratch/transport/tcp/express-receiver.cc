@@ -254,9 +254,7 @@ ExpressReceiver::SendAck(uint8_t flags)
             blocks.begin() + static_cast<std::ptrdiff_t>(count));
     }
     segment->wireBytes = GetWireBytes(*segment, m_config.timestamps, m_config.linkHeaderBytes);
-    ++m_sent.packets;
-    m_sent.wireBytes += segment->wireBytes;
-    m_config.observer->OnPacketSent(m_flow, segment->wireBytes, 0, false);
+    m_sent.Add(segment->wireBytes, 0);
     m_config.carrier->Carry(segment);
 }
 

@@ -64,7 +64,8 @@ ExpressTcpSocket::Attach(const Congestion& congestion,
                          PacketCarrier& carrier,
                          SegmentPool& segments,
                          uint32_t linkHeaderBytes,
-                         LazyTimer& retransmissionTimer)
+                         LazyTimer& retransmissionTimer,
+                         PacketCounts& sent)
 {
     m_congestion = congestion;
     const Ptr<TcpSocketState>& state = congestion.GetState();
@@ -76,6 +77,7 @@ ExpressTcpSocket::Attach(const Congestion& congestion,
     m_segments = &segments;
     m_linkHeaderBytes = linkHeaderBytes;
     m_retransmissionTimer = &retransmissionTimer;
+    m_sent = &sent;
 }
 
 void
@@ -238,7 +240,11 @@ ExpressTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
     {
         m_retransmissionTimer->Arm(m_rto);
     }
-    m_observer->OnPacketSent(m_flow, segment->wireBytes, size, isRetransmission);
+    m_sent->Add(segment->wireBytes, size);
+    if (isRetransmission)
+    {
+        m_observer->OnRetransmitted(m_flow, size);
+    }
     m_carrier->Carry(segment);
 
     m_tcb->m_isCwndLimited = m_tcb->m_cWnd < BytesInFlight() + m_tcb->m_segmentSize;

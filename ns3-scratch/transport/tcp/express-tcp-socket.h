@@ -7,6 +7,7 @@
 
 #include "clock/lazy-timer.h"
 #include "transport/endpoint.h"
+#include "transport/packet-counts.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/fabric-tcp-socket.h"
 #include "transport/tcp/segment.h"
@@ -82,12 +83,14 @@ class ExpressTcpSocket : public FabricTcpSocket
      * @param segments makes them; must outlive the socket
      * @param linkHeaderBytes header bytes per packet in addition to IP and TCP
      * @param retransmissionTimer calls ReTxTimeout when it expires; must outlive the socket
+     * @param sent counts what the socket sends; must outlive the socket
      */
     void Attach(const Congestion& congestion,
                 PacketCarrier& carrier,
                 SegmentPool& segments,
                 uint32_t linkHeaderBytes,
-                LazyTimer& retransmissionTimer);
+                LazyTimer& retransmissionTimer,
+                PacketCounts& sent);
 
     /**
      * Continue from a state. Call Establish after the first call.
@@ -145,6 +148,7 @@ class ExpressTcpSocket : public FabricTcpSocket
     Congestion m_congestion;           //!< the base class has its parts
     PacketCarrier* m_carrier{nullptr}; //!< not owned
     SegmentPool* m_segments{nullptr};  //!< not owned
+    PacketCounts* m_sent{nullptr};     //!< not owned
     uint32_t m_linkHeaderBytes{0};
     LazyTimer* m_retransmissionTimer{nullptr}; //!< not owned
     ns3::Ptr<SettableRtt> m_estimator;         //!< the base class has it as m_rtt

@@ -6,7 +6,6 @@
 #define COSIM_SENDER_STATE_H
 
 #include "support/ring-buffer.h"
-#include "transport/flow-trail.h"
 
 #include "ns3/sequence-number.h"
 
@@ -98,7 +97,6 @@ struct SenderState
     uint32_t timestampEcho{0};   //!< TS option: what the peer echoed with it
     bool isAnswered{false};      //!< true if an ACK of data has arrived
     bool isWindowLimited{false}; //!< true if the last segment filled the congestion window
-    PacketCounts sent;           //!< packets that were sent without a socket
     /// latest time at which data waited for the congestion window; -1: never [ps]
     int64_t limitedPs{-1};
     /// latest time at which a round trip took as long as the shortest retransmission timeout; -1:

@@ -135,12 +135,9 @@ class Flow : private TcpSender::SocketMaker, private PacketCarrier, private Flow
         acked += bytes;
     }
 
-    void OnPacketSent(FlowId /* flow */,
-                      uint32_t /* wireBytes */,
-                      uint32_t /* payloadBytes */,
-                      bool isRetransmission) override
+    void OnRetransmitted(FlowId /* flow */, uint32_t /* payloadBytes */) override
     {
-        retransmitted += isRetransmission ? 1 : 0;
+        ++retransmitted;
     }
 
     void OnRepeated(FlowId /* flow */) override

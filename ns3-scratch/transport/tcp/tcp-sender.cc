@@ -156,10 +156,7 @@ TcpSender::SendSegment(uint32_t bytes)
     {
         m_retransmissionTimer.Arm(TimeStep(static_cast<uint64_t>(m_state.timeoutPs)));
     }
-    ++m_state.sent.packets;
-    ++m_state.sent.dataPackets;
-    m_state.sent.wireBytes += segment->wireBytes;
-    m_config.observer->OnPacketSent(m_flow, segment->wireBytes, bytes, false);
+    m_sent.Add(segment->wireBytes, bytes);
     m_config.carrier->Carry(segment);
     m_state.inFlight.Push({m_config.clock.GetNowPs(), bytes});
     m_state.next += bytes;
@@ -296,7 +293,8 @@ TcpSender::GetSocket()
                          *m_config.carrier,
                          *m_config.segments,
                          m_config.linkHeaderBytes,
-                         m_retransmissionTimer);
+                         m_retransmissionTimer,
+                         m_sent);
         m_socket->Observe(m_config.observer, m_flow);
         m_socket->TakeOver(m_state);
         m_socket->Establish();

@@ -10,6 +10,7 @@
 #include "support/state-digest.h"
 #include "transport/endpoint.h"
 #include "transport/flow-trail.h"
+#include "transport/packet-counts.h"
 #include "transport/tcp/congestion.h"
 #include "transport/tcp/express-tcp-socket.h"
 #include "transport/tcp/sender-state.h"
@@ -128,6 +129,12 @@ class TcpSender final : public PausableSender, private CausalEvent
     /// @return what decides what the flow does next, or nothing if that is more than a SilentState
     std::optional<SilentState> GetSilent() const;
 
+    /// @return the packets that it has sent
+    const PacketCounts& GetSent() const
+    {
+        return m_sent;
+    }
+
     /// @return the state while nothing is wrong
     const SenderState& GetState() const
     {
@@ -187,6 +194,7 @@ class TcpSender final : public PausableSender, private CausalEvent
     bool m_isSubmitPending{false}; //!< true if data was submitted less than a tick ago
     uint32_t m_interrupted{0};     //!< scheduled calls of Happen that a pause has interrupted
     SenderState m_state;           //!< valid while m_isPredicted is true
+    PacketCounts m_sent;
     Congestion m_congestion;
     OwnedTimer<TcpSender, &TcpSender::OnTimeout> m_retransmissionTimer;
     /// while paused: remaining time of the retransmission timer; -1: not armed

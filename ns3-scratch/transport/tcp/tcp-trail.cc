@@ -19,7 +19,7 @@ namespace
 PacketCounts
 CountSent(const FlowEnds& ends)
 {
-    PacketCounts sent = static_cast<const TcpSender&>(*ends.sender).GetState().sent;
+    PacketCounts sent = static_cast<const TcpSender&>(*ends.sender).GetSent();
     AddCounters(sent, static_cast<const ExpressReceiver&>(*ends.receiver).GetSent());
     return sent;
 }

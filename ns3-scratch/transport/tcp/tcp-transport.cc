@@ -90,6 +90,21 @@ TcpTransport::CountPackets() const
     return m_segments.GetTaken();
 }
 
+PacketCounts
+TcpTransport::GetSent() const
+{
+    PacketCounts sent;
+    for (const TcpSender& sender : m_senders)
+    {
+        AddCounters(sent, sender.GetSent());
+    }
+    for (const ExpressReceiver& receiver : m_receivers)
+    {
+        AddCounters(sent, receiver.GetSent());
+    }
+    return sent;
+}
+
 std::string
 TcpTransport::GetObstacle() const
 {

@@ -48,6 +48,7 @@ class TcpTransport : public Transport,
     FlowEnds Connect(FlowId flow, const Handshake& handshake) override;
     void Release(Packet* packet) override;
     std::size_t CountPackets() const override;
+    PacketCounts GetSent() const override;
 
     bool CanPause() const override
     {
