@@ -4,6 +4,8 @@
 
 #include "fabrics/packet/episode-player.h"
 
+#include "support/flat-map.h"
+
 #include "ns3/assert.h"
 
 #include <algorithm>
@@ -23,11 +25,14 @@ namespace
 constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 19;
 constexpr std::size_t MOST_FLOWS = std::size_t{1} << 15;
 
+/// If another such episode begins, it may have so many times more.
+constexpr uint64_t LONG = 4;
+
 /// After so many round trips on tapes of which none was played, there are no further tapes.
 constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
 
-/// Tapes with the same first message that are compared, those used last first.
-constexpr std::size_t MOST_ATTEMPTS = 32;
+/// Tapes with the same beginning that are compared, those used last first.
+constexpr std::size_t MOST_ATTEMPTS = 256;
 
 /// Add what was played to the counters of a link.
 void
@@ -126,6 +131,7 @@ struct EpisodePlayer::Zone final : public CausalEvent
     uint64_t episode{0};              //!< see Use
     std::size_t cursor{0};            //!< PLAYED: next item of the tape
     bool isDisturbed{false};          //!< true if it is always simulated from now on
+    uint64_t beginning{0};            //!< SIMULATED: digest of all that has entered
     uint64_t unacked{0};              //!< SIMULATED: bytes that are not acknowledged
     std::vector<FlowId> flows;        //!< the flows of the tape
     std::vector<uint32_t> parts;      //!< the parts of the tape
@@ -258,27 +264,20 @@ EpisodePlayer::Submit(std::span<const Submission> submissions)
     }
 }
 
-/// @return the tapes that begin with a message
-std::span<const EpisodePlayer::Tape>
-EpisodePlayer::FindTapes(const Submission& first)
-{
-    return m_tapes.Find(first, m_shapes.Get(first.flow));
-}
-
 /// Begin an episode of a silent zone.
 void
 EpisodePlayer::Begin(Zone& zone, std::span<const Submission> messages)
 {
     ++m_counts.episodes;
     zone.startPs = m_clock.GetNowPs();
-    if (!zone.isDisturbed && !FindTapes(messages.front()).empty())
+    if (!zone.isDisturbed && !m_tapes.IsEmpty())
     {
-        std::vector<Input> inputs;
+        m_inputs.clear();
         for (const Submission& message : messages)
         {
-            inputs.push_back({0, message});
+            m_inputs.push_back({0, message});
         }
-        if (Follow(zone, inputs))
+        if (Follow(zone, m_inputs))
         {
             Play(zone);
             return;
@@ -286,7 +285,6 @@ EpisodePlayer::Begin(Zone& zone, std::span<const Submission> messages)
     }
     Lead(zone);
     Feed(zone, messages);
-    Keep(zone);
 }
 
 // An episode that is simulated.
@@ -299,6 +297,7 @@ EpisodePlayer::Lead(Zone& zone)
     zone.Become(Zone::State::SIMULATED);
     zone.episode = ++m_episode;
     zone.unacked = 0;
+    zone.beginning = 0;
     zone.flows.clear();
     zone.parts.clear();
     zone.progress.clear();
@@ -323,7 +322,13 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
         zone.unacked += message.bytes;
         if (zone.tape)
         {
-            const uint32_t number = UseFlow(zone, message.flow);
+            const Input input{atPs, message};
+            zone.beginning = Number(zone, zone.beginning, input);
+            const uint32_t number = m_flowUse[message.flow].number;
+            if (number == zone.tape->flows.size())
+            {
+                AddFlow(zone, message.flow);
+            }
             if (zone.tape->isBroken && zone.tape->followers.empty() && m_aside == nullptr)
             {
                 StopTape(zone);
@@ -338,47 +343,86 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
                     message.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT});
         }
     }
+    if (zone.tape && !zone.tape->isBroken)
+    {
+        zone.tape->mayBeLong |= zone.tape->beginnings.empty() && m_tapes.IsLong(zone.beginning);
+        zone.tape->beginnings.push_back(zone.beginning);
+        m_tapes.Keep(zone.tape);
+    }
     m_packets->Submit(messages);
 }
 
-/// @return the number of a flow on the tape of its zone
-uint32_t
-EpisodePlayer::UseFlow(Zone& zone, FlowId id)
+/**
+ * Number a flow that something enters, and the parts of its path, in the order of first use.
+ *
+ * @param zone its zone
+ * @param digest digest of what has entered before
+ * @param input what enters
+ * @return the digest with what enters
+ */
+uint64_t
+EpisodePlayer::Number(Zone& zone, uint64_t digest, const Input& input)
 {
+    const FlowId id = input.what.flow;
     Use& use = m_flowUse[id];
+    digest = MixHash(digest, static_cast<uint64_t>(input.atPs));
+    digest = MixHash(digest, input.what.bytes << 1 | (input.what.isAwaited ? 1 : 0));
     if (use.episode == zone.episode)
     {
-        return use.number;
+        return MixHash(digest, use.number);
     }
     use = {&zone, zone.episode, static_cast<uint32_t>(zone.flows.size())};
     zone.flows.push_back(id);
-    zone.progress.emplace_back();
-    EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
-    flow.shape = m_shapes.Get(id);
-    m_shapes.GetParts(id, flow.parts);
-    for (uint32_t& part : flow.parts)
+    digest = MixHash(MixHash(digest, use.number), m_shapes.Get(id));
+    m_parts.clear();
+    m_shapes.GetParts(id, m_parts);
+    for (const uint32_t part : m_parts)
     {
         Use& partUse = m_partUse[part];
         if (partUse.episode != zone.episode)
         {
             partUse = {&zone, zone.episode, static_cast<uint32_t>(zone.parts.size())};
             zone.parts.push_back(part);
-            zone.before.emplace_back();
-            if (m_shapes.IsLink(part))
-            {
-                zone.before.back() = m_packets->GetLink(part);
-                uint64_t& longest = m_played[part].maxQueueBytes;
-                longest = std::max(longest, m_replayable->TakeLongestQueue(part));
-            }
         }
-        part = partUse.number;
+        digest = MixHash(digest, partUse.number);
+    }
+    return digest;
+}
+
+/// Put a flow on the tape of its zone, and the parts of its path.
+void
+EpisodePlayer::AddFlow(Zone& zone, FlowId id)
+{
+    zone.progress.emplace_back();
+    EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
+    flow.shape = m_shapes.Get(id);
+    m_shapes.GetParts(id, flow.parts);
+    for (uint32_t& part : flow.parts)
+    {
+        part = m_partUse[part].number;
+    }
+    for (std::size_t number = zone.before.size(); number < zone.parts.size(); ++number)
+    {
+        const uint32_t part = zone.parts[number];
+        zone.before.emplace_back();
+        if (m_shapes.IsLink(part))
+        {
+            zone.before.back() = m_packets->GetLink(part);
+            uint64_t& longest = m_played[part].maxQueueBytes;
+            longest = std::max(longest, m_replayable->TakeLongestQueue(part));
+        }
     }
     flow.trail = m_replayable->BeginTrail(id);
-    if (!flow.trail || (zone.flows.size() == MOST_FLOWS && zone.tape->followers.empty()))
+    const bool isLong = zone.flows.size() == MOST_FLOWS * (zone.tape->mayBeLong ? LONG : 1);
+    if (isLong && zone.tape->followers.empty())
+    {
+        m_tapes.NoteLong(*zone.tape);
+        Break(zone);
+    }
+    else if (!flow.trail)
     {
         Break(zone);
     }
-    return use.number;
 }
 
 /// Put something on a tape that is being made, and wake those that follow it.
@@ -464,16 +508,6 @@ EpisodePlayer::Summarize(const Zone& zone, EpisodeTape& tape)
             uint64_t& longest = m_played[part].maxQueueBytes;
             longest = std::max(longest, counters.maxQueueBytes);
         }
-    }
-}
-
-/// Let the tape of a zone be found by others.
-void
-EpisodePlayer::Keep(const Zone& zone)
-{
-    if (zone.tape && !zone.tape->isBroken)
-    {
-        m_tapes.Keep(zone.tape);
     }
 }
 
@@ -602,14 +636,20 @@ EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
     const Zone& zone = *use.zone;
     if (zone.tape && !zone.tape->isBroken)
     {
-        const bool isLong = ++zone.tape->roundTrips == MOST_ROUND_TRIPS;
-        if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() &&
-            (!isLong || !zone.tape->followers.empty()))
+        EpisodeTape& tape = *zone.tape;
+        const bool isLong =
+            ++tape.roundTrips == MOST_ROUND_TRIPS * (tape.mayBeLong ? LONG : 1) &&
+            tape.followers.empty();
+        if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() && !isLong)
         {
-            zone.tape->flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,
+            tape.flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,
                                                      static_cast<uint32_t>(rtt.GetTimeStep()),
                                                      static_cast<uint32_t>(oldest.GetTimeStep())});
             return; // the client hears of it at the end
+        }
+        if (isLong)
+        {
+            m_tapes.NoteLong(tape);
         }
         Break(zone);
     }
@@ -736,7 +776,15 @@ EpisodePlayer::OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTri
 bool
 EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
 {
-    const std::span<const Tape> tapes = FindTapes(inputs.front().what);
+    zone.episode = ++m_episode;
+    zone.flows.clear();
+    zone.parts.clear();
+    uint64_t beginning = 0;
+    for (const Input& input : inputs)
+    {
+        beginning = Number(zone, beginning, input);
+    }
+    const std::span<const Tape> tapes = m_tapes.Find(beginning);
     const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
     for (std::size_t i = 1; i <= attempts; ++i)
     {
@@ -751,7 +799,7 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
             {
                 tape->followers.push_back(zone.id);
             }
-            m_tapes.Use(zone.tape);
+            m_tapes.Use(zone.tape, beginning);
             return true;
         }
     }
@@ -762,20 +810,21 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
 bool
 EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs)
 {
-    zone.episode = ++m_episode;
-    zone.flows.clear();
-    zone.parts.clear();
     zone.cursor = 0;
+    uint32_t flows = 0; // that something has entered
     for (const Input& input : inputs)
     {
         while (zone.cursor < tape.items.size() && !tape.items[zone.cursor].IsInput())
         {
             ++zone.cursor;
         }
-        if (!MatchItem(zone, tape, input))
+        const uint32_t number = m_flowUse[input.what.flow].number;
+        if (!IsNext(zone, tape, input) || (number == flows && !FitsFlow(tape, number, input.what.flow)))
         {
             return false;
         }
+        flows += number == flows ? 1 : 0;
+        ++zone.cursor;
     }
     const int64_t nowPs = m_clock.GetNowPs() - zone.startPs;
     for (; zone.cursor < tape.items.size() && tape.items[zone.cursor].atPs <= nowPs; ++zone.cursor)
@@ -788,9 +837,9 @@ EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Inpu
     return true;
 }
 
-/// @return true if something enters that is the next item of a tape; then the zone has passed it
+/// @return true if what enters a flow with a number is the next item of a tape
 bool
-EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input)
+EpisodePlayer::IsNext(const Zone& zone, const EpisodeTape& tape, const Input& input) const
 {
     if (zone.cursor == tape.items.size())
     {
@@ -798,48 +847,21 @@ EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input
     }
     const Item& item = tape.items[zone.cursor];
     const Kind kind = input.what.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT;
-    if (item.kind != kind || item.atPs != input.atPs || item.bytes != input.what.bytes ||
-        !MatchFlow(zone, tape, item.flow, input.what.flow))
-    {
-        return false;
-    }
-    ++zone.cursor;
-    return true;
+    return item.kind == kind && item.atPs == input.atPs && item.bytes == input.what.bytes &&
+           item.flow == m_flowUse[input.what.flow].number;
 }
 
-/// @return true if a flow of a zone is, or can be, the flow with a number on a tape
+/// @return true if a flow can do what the flow with its number does on a tape
 bool
-EpisodePlayer::MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, FlowId id)
+EpisodePlayer::FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id)
 {
-    Use& use = m_flowUse[id];
-    if (use.episode == zone.episode)
-    {
-        return use.number == number;
-    }
     const EpisodeTape::Flow& flow = tape.flows[number];
-    if (number != zone.flows.size() || flow.shape != m_shapes.Get(id) || !flow.trail ||
-        !m_replayable->Fits(id, *flow.trail))
-    {
-        return false;
-    }
     m_parts.clear();
     m_shapes.GetParts(id, m_parts);
-    for (std::size_t i = 0; i < m_parts.size(); ++i)
-    {
-        Use& partUse = m_partUse[m_parts[i]];
-        if (partUse.episode != zone.episode)
-        { // numbers are in the order of first use
-            partUse = {&zone, zone.episode, static_cast<uint32_t>(zone.parts.size())};
-            zone.parts.push_back(m_parts[i]);
-        }
-        if (partUse.number != flow.parts[i])
-        {
-            return false;
-        }
-    }
-    use = {&zone, zone.episode, number};
-    zone.flows.push_back(id);
-    return true;
+    const auto numberOf = [this](uint32_t part) { return m_partUse[part].number; };
+    return flow.shape == m_shapes.Get(id) && flow.trail &&
+           std::ranges::equal(m_parts, flow.parts, std::ranges::equal_to(), numberOf) &&
+           m_replayable->Fits(id, *flow.trail);
 }
 
 /// Compare what enters a zone that is played with its tape.
@@ -849,11 +871,17 @@ EpisodePlayer::Compare(Zone& zone, std::span<const Submission> messages)
     const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
     for (std::size_t i = 0; i < messages.size(); ++i)
     {
-        if (!MatchItem(zone, *zone.tape, {atPs, messages[i]}))
+        const Input input{atPs, messages[i]};
+        const std::size_t flows = zone.flows.size();
+        Number(zone, 0, input);
+        if (!IsNext(zone, *zone.tape, input) ||
+            (zone.flows.size() > flows &&
+             !FitsFlow(*zone.tape, static_cast<uint32_t>(flows), messages[i].flow)))
         {
             Leave(zone, messages.subspan(i));
             return;
         }
+        ++zone.cursor;
     }
     Play(zone);
 }
@@ -1041,10 +1069,17 @@ EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
     Lead(zone);
     {
         CausalSimulator::Aside aside(m_clock, zone.startPs);
-        for (const Input& input : inputs)
+        std::vector<Submission> messages;
+        for (auto input = inputs.begin(); input != inputs.end();)
         {
-            aside.RunTo(zone.startPs + input.atPs);
-            Feed(zone, {&input.what, 1});
+            const int64_t atPs = input->atPs;
+            messages.clear();
+            for (; input != inputs.end() && input->atPs == atPs; ++input)
+            {
+                messages.push_back(input->what);
+            }
+            aside.RunTo(zone.startPs + atPs);
+            Feed(zone, messages);
         }
         aside.RunTo(aside.GetPresentPs());
     }
@@ -1054,7 +1089,6 @@ EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
     {
         m_check.Request();
     }
-    Keep(zone);
 }
 
 void

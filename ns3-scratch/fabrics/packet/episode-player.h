@@ -112,7 +112,8 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     // An episode that is simulated.
     void Lead(Zone& zone);
     void Feed(Zone& zone, std::span<const Submission> messages);
-    uint32_t UseFlow(Zone& zone, FlowId id);
+    uint64_t Number(Zone& zone, uint64_t digest, const Input& input);
+    void AddFlow(Zone& zone, FlowId id);
     void Deliver(Zone& zone, uint32_t number);
     void Answer(Zone& zone, uint32_t number);
     void TellDelivered(Zone& zone, uint32_t number, uint64_t end);
@@ -123,17 +124,15 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void EndLead(Zone& zone);
     void StopTape(Zone& zone);
     void Summarize(const Zone& zone, EpisodeTape& tape);
-    void Keep(const Zone& zone);
     void Disturb(Zone& zone);
     void Break(const Zone& zone);
     void Break(const Tape& tape);
 
     // An episode that is played.
-    std::span<const Tape> FindTapes(const Submission& first);
     bool Follow(Zone& zone, std::span<const Input> inputs);
     bool Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs);
-    bool MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input);
-    bool MatchFlow(Zone& zone, const EpisodeTape& tape, uint32_t number, FlowId id);
+    bool IsNext(const Zone& zone, const EpisodeTape& tape, const Input& input) const;
+    bool FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id);
     void Compare(Zone& zone, std::span<const Submission> messages);
     void Play(Zone& zone);
     void Schedule(Zone& zone, int64_t duePs);
@@ -159,6 +158,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     TapeLibrary m_tapes;
     std::vector<Submission> m_sorted; //!< what enters now, by zone
     std::vector<Group> m_groups;      //!< those of zones that are not simulated
+    std::vector<Input> m_inputs;
     std::vector<uint32_t> m_parts;
     std::vector<Zone*> m_expecting; //!< zones whose tapes say that something enters now
     std::vector<Tape> m_broken;

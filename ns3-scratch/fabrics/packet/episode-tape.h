@@ -61,7 +61,8 @@ struct EpisodeTape
     /// @return the memory that it takes, roughly [bytes]
     std::size_t GetBytes() const
     {
-        std::size_t bytes = items.size() * sizeof(Item);
+        constexpr std::size_t place = 64; // in the library
+        std::size_t bytes = items.size() * sizeof(Item) + beginnings.size() * place;
         for (const Flow& flow : flows)
         {
             bytes += flow.trail->GetRoundTrips().size_bytes();
@@ -70,10 +71,13 @@ struct EpisodeTape
     }
 
     std::vector<Item> items;
+    /// digests of all that has entered up to a time: one for each time at which something entered
+    std::vector<uint64_t> beginnings;
     std::vector<Flow> flows;
     std::vector<LinkCounters> parts; //!< per part: what it counted, if it is a link; at the end
     PacketCounts packets;            //!< at the end
     uint64_t roundTrips{0};
+    bool mayBeLong{false}; //!< true if a tape with this first input was too long before
     uint64_t messages{0};
     uint32_t leader{0};              //!< the zone in which it was made
     std::vector<uint32_t> followers; //!< the zones that follow it while it is being made

@@ -18,33 +18,24 @@ constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 } // namespace
 
 std::span<const TapeLibrary::Tape>
-TapeLibrary::Find(const Submission& first, uint32_t shape) const
+TapeLibrary::Find(uint64_t beginning) const
 {
-    const auto found = m_tapes.find({shape, first.bytes, first.isAwaited ? 1U : 0U});
+    const auto found = m_tapes.find(beginning);
     return found == m_tapes.end() ? std::span<const Tape>() : found->second;
-}
-
-TapeLibrary::Key
-TapeLibrary::GetKey(const EpisodeTape& tape)
-{
-    const EpisodeTape::Item& first = tape.items.front();
-    return {tape.flows.front().shape,
-            first.bytes,
-            first.kind == EpisodeTape::Kind::SUBMIT_AWAITED ? 1U : 0U};
 }
 
 void
 TapeLibrary::Keep(const Tape& tape)
 {
     tape->usedAt = ++m_uses;
-    m_tapes[GetKey(*tape)].push_back(tape);
+    m_tapes[tape->beginnings.back()].push_back(tape);
 }
 
 void
-TapeLibrary::Use(const Tape& tape)
+TapeLibrary::Use(const Tape& tape, uint64_t beginning)
 {
     tape->usedAt = ++m_uses;
-    std::vector<Tape>& tapes = m_tapes[GetKey(*tape)];
+    std::vector<Tape>& tapes = m_tapes[beginning];
     if (const auto found = std::ranges::find(tapes, tape); found != tapes.end())
     {
         std::rotate(found, found + 1, tapes.end());
@@ -63,15 +54,25 @@ TapeLibrary::NoteEnd(const EpisodeTape& tape)
 }
 
 void
+TapeLibrary::NoteLong(const EpisodeTape& tape)
+{
+    m_roundTrips += tape.roundTrips;
+    m_long.insert(tape.beginnings.front());
+}
+
+void
 TapeLibrary::Forget(const Tape& tape)
 {
-    if (tape->items.empty())
+    for (const uint64_t beginning : tape->beginnings)
     {
-        return;
-    }
-    if (const auto found = m_tapes.find(GetKey(*tape)); found != m_tapes.end())
-    {
-        std::erase(found->second, tape);
+        if (const auto found = m_tapes.find(beginning); found != m_tapes.end())
+        {
+            std::erase(found->second, tape);
+            if (found->second.empty())
+            {
+                m_tapes.erase(found);
+            }
+        }
     }
 }
 
@@ -79,25 +80,22 @@ TapeLibrary::Forget(const Tape& tape)
 void
 TapeLibrary::ForgetOldest()
 {
-    std::vector<uint64_t> uses;
-    for (const auto& [key, tapes] : m_tapes)
+    std::vector<Tape> all;
+    for (const auto& [beginning, tapes] : m_tapes)
     {
-        for (const Tape& tape : tapes)
-        {
-            uses.push_back(tape->usedAt);
-        }
-    }
-    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2);
-    std::ranges::nth_element(uses, middle);
-    for (auto& [key, tapes] : m_tapes)
-    {
-        std::erase_if(tapes, [&](const Tape& tape) {
-            const bool isOld = tape->hasEnd && tape->usedAt <= *middle;
-            m_bytes -= isOld ? tape->GetBytes() : 0;
-            return isOld;
+        std::ranges::copy_if(tapes, std::back_inserter(all), [&](const Tape& tape) {
+            return tape->hasEnd && tape->beginnings.front() == beginning;
         });
     }
-    std::erase_if(m_tapes, [](const auto& entry) { return entry.second.empty(); });
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::ranges::nth_element(all, middle, std::ranges::less(), [](const Tape& tape) {
+        return tape->usedAt;
+    });
+    for (auto tape = all.begin(); tape != middle; ++tape)
+    {
+        m_bytes -= (*tape)->GetBytes();
+        Forget(*tape);
+    }
 }
 
 } // namespace cosim

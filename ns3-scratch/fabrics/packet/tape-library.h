@@ -5,62 +5,78 @@
 #ifndef COSIM_TAPE_LIBRARY_H
 #define COSIM_TAPE_LIBRARY_H
 
-#include "fabrics/packet/datapath.h"
 #include "fabrics/packet/episode-tape.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace cosim
 {
 
-/// The tapes of a run, by the message with which they begin. If they take too much memory, those
-/// that were not used for the longest time are forgotten.
+/**
+ * The tapes of a run. They form a tree: tapes with the same inputs up to a time have these in
+ * common, and each beginning finds the tapes that continue it. If the tapes take too much memory,
+ * those that were not used for the longest time are forgotten.
+ */
 class TapeLibrary
 {
   public:
     using Tape = std::shared_ptr<EpisodeTape>;
 
     /**
-     * @param first the message with which an episode begins
-     * @param shape the shape of the path of its flow
-     * @return the tapes that begin with such a message, the one used last at the end; valid until
-     * the next call of another function
+     * @param beginning digest of all that has entered so far
+     * @return the tapes with this beginning, the one used last at the end; valid until the next
+     * call of another function
      */
-    std::span<const Tape> Find(const Submission& first, uint32_t shape) const;
+    std::span<const Tape> Find(uint64_t beginning) const;
 
-    /// @param tape a tape that has begun
+    /// @return true if there are no tapes
+    bool IsEmpty() const
+    {
+        return m_tapes.empty();
+    }
+
+    /// @param tape a tape that something has entered; its beginning is the last of its digests
     void Keep(const Tape& tape);
 
     /// @param tape a tape that has ended, and was kept
     void NoteEnd(const EpisodeTape& tape);
 
+    /// @param tape a tape that has become too long, and was kept
+    void NoteLong(const EpisodeTape& tape);
+
+    /// @return true if a tape with this first input was too long
+    bool IsLong(uint64_t first) const
+    {
+        return m_long.contains(first);
+    }
+
     /// @param tape a tape that has not ended; it need not have been kept
     void Forget(const Tape& tape);
 
-    /// @param tape a tape that was kept, and is used now
-    void Use(const Tape& tape);
+    /**
+     * @param tape a tape that was kept, and is used now
+     * @param beginning one of its beginnings
+     */
+    void Use(const Tape& tape, uint64_t beginning);
 
-    /// @return the round trips on all tapes that have ended, also on those that are forgotten
+    /// @return the round trips on all tapes that were made, also on those that are forgotten
     uint64_t GetRoundTrips() const
     {
         return m_roundTrips;
     }
 
   private:
-    /// What tapes are found by.
-    using Key = std::array<uint64_t, 3>;
-
-    static Key GetKey(const EpisodeTape& tape);
     void ForgetOldest();
 
-    std::map<Key, std::vector<Tape>> m_tapes;
-    std::size_t m_bytes{0}; //!< memory of the tapes that have ended
+    std::unordered_map<uint64_t, std::vector<Tape>> m_tapes; //!< per beginning
+    std::unordered_set<uint64_t> m_long; //!< first inputs of tapes that were too long
+    std::size_t m_bytes{0};              //!< memory of the tapes that have ended
     uint64_t m_roundTrips{0};
     uint64_t m_uses{0};
 };
