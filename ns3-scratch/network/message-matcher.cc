@@ -13,30 +13,34 @@
 namespace cosim
 {
 
-namespace
-{
-
 void
-CheckSize(Rank src, Rank dst, uint64_t tag, uint64_t expected, uint64_t arrived)
+MessageMatcher::Push(Queue& queue, uint64_t bytes, NetworkApi::Callback received)
+{
+    const uint32_t slot = m_waiting.Take();
+    m_waiting[slot] = {bytes, std::move(received), NONE};
+    (queue.first == NONE ? queue.first : m_waiting[queue.last].next) = slot;
+    queue.last = slot;
+}
+
+/// @return the callback of the first one of a queue, which is matched
+NetworkApi::Callback
+MessageMatcher::Pop(const Key& key, Queue& queue, uint64_t expected, uint64_t arrived)
 {
     if (expected != arrived)
     {
         throw std::invalid_argument(
-            "sim_recv(src=" + std::to_string(src) + ", dst=" + std::to_string(dst) +
-            ", tag=" + std::to_string(tag) + ") expects " + std::to_string(expected) +
+            "sim_recv(src=" + std::to_string(key.src) + ", dst=" + std::to_string(key.dst) +
+            ", tag=" + std::to_string(key.tag) + ") expects " + std::to_string(expected) +
             " bytes, but the matching send has " + std::to_string(arrived));
     }
-}
-
-} // namespace
-
-std::size_t
-MessageMatcher::KeyHash::operator()(const Key& key) const noexcept
-{
-    uint64_t h = (static_cast<uint64_t>(key.src) << 32 | key.dst) ^ (key.tag * 0x9e3779b97f4a7c15U);
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
-    return static_cast<std::size_t>(h ^ (h >> 31));
+    Waiting& waiting = m_waiting[queue.first];
+    NetworkApi::Callback received = std::exchange(waiting.received, nullptr);
+    m_waiting.Return(std::exchange(queue.first, waiting.next));
+    if (queue.first == NONE)
+    {
+        m_queues.Extract(key);
+    }
+    return received;
 }
 
 void
@@ -47,18 +51,14 @@ MessageMatcher::Post(Rank src,
                      NetworkApi::Callback received)
 {
     const Key key{src, dst, tag};
-    Waiting& waiting = m_waiting[key];
-    if (waiting.messages.IsEmpty())
+    Queue& queue = m_queues[key];
+    if (queue.first == NONE || queue.hasReceives)
     {
-        waiting.receives.Push({bytes, std::move(received)});
+        queue.hasReceives = true;
+        Push(queue, bytes, std::move(received));
         return;
     }
-    CheckSize(src, dst, tag, bytes, waiting.messages.Front());
-    waiting.messages.Pop();
-    if (waiting.messages.IsEmpty())
-    {
-        m_waiting.erase(key);
-    }
+    Pop(key, queue, bytes, m_waiting[queue.first].bytes);
     if (received)
     {
         ns3::Simulator::ScheduleNow([callback = std::move(received)] { callback(); });
@@ -69,18 +69,14 @@ void
 MessageMatcher::Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
 {
     const Key key{src, dst, tag};
-    Waiting& waiting = m_waiting[key];
-    if (waiting.receives.IsEmpty())
+    Queue& queue = m_queues[key];
+    if (queue.first == NONE || !queue.hasReceives)
     {
-        waiting.messages.Push(bytes);
+        queue.hasReceives = false;
+        Push(queue, bytes, {});
         return;
     }
-    CheckSize(src, dst, tag, waiting.receives.Front().bytes, bytes);
-    const NetworkApi::Callback received = waiting.receives.Pop().received;
-    if (waiting.receives.IsEmpty())
-    {
-        m_waiting.erase(key);
-    }
+    const NetworkApi::Callback received = Pop(key, queue, m_waiting[queue.first].bytes, bytes);
     if (received)
     {
         received();

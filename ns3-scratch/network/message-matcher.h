@@ -6,10 +6,10 @@
 #define COSIM_MESSAGE_MATCHER_H
 
 #include "network/network-api.h"
-#include "support/ring-buffer.h"
+#include "support/flat-map.h"
+#include "support/slot-pool.h"
 
 #include <cstdint>
-#include <unordered_map>
 
 namespace cosim
 {
@@ -50,7 +50,7 @@ class MessageMatcher
     /// @return true if no message waits for a receive, and no receive for a message
     bool IsEmpty() const
     {
-        return m_waiting.empty();
+        return m_queues.GetSize() == 0;
     }
 
   private:
@@ -62,32 +62,36 @@ class MessageMatcher
         uint64_t tag;
 
         bool operator==(const Key&) const = default;
+
+        uint64_t Hash() const
+        {
+            return MixHash(uint64_t{src} << 32 | dst, tag);
+        }
     };
 
-    /// Hash of a Key.
-    struct KeyHash
-    {
-        std::size_t operator()(const Key& key) const noexcept;
-    };
-
-    /// A posted receive whose message has not arrived.
-    struct Receive
-    {
-        uint64_t bytes;
-        NetworkApi::Callback received;
-    };
-
-    /**
-     * Receives or messages of one key that wait for a match. At most one of the two lists is not
-     * empty.
-     */
+    /// A receive or a message that waits for its match.
     struct Waiting
     {
-        RingBuffer<Receive> receives;
-        RingBuffer<uint64_t> messages; //!< sizes [bytes]
+        uint64_t bytes;
+        NetworkApi::Callback received; //!< of a receive
+        uint32_t next;                 //!< slot of the next one with the same key
     };
 
-    std::unordered_map<Key, Waiting, KeyHash> m_waiting;
+    /// All that wait with a key, in the order in which they came: receives, or messages.
+    struct Queue
+    {
+        uint32_t first{NONE};
+        uint32_t last{NONE};
+        bool hasReceives{false};
+    };
+
+    static constexpr uint32_t NONE = UINT32_MAX;
+
+    void Push(Queue& queue, uint64_t bytes, NetworkApi::Callback received);
+    NetworkApi::Callback Pop(const Key& key, Queue& queue, uint64_t expected, uint64_t arrived);
+
+    FlatMap<Key, Queue> m_queues;
+    SlotPool<Waiting> m_waiting;
 };
 
 } // namespace cosim

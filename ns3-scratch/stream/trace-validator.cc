@@ -6,7 +6,11 @@
 #include "stream/validators.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -196,7 +200,7 @@ class TraceValidator
             }
             for (const uint32_t rank : trace.ranks)
             {
-                m_issues.push_back(PairOf(trace.collective[i], rank));
+                m_issues.push_back({trace.collective[i], rank});
             }
             break;
         case NodeType::SEND:
@@ -251,37 +255,57 @@ class TraceValidator
         }
     }
 
+    /// Each rank of a group issues its collective at most once, and no other rank does.
     void ValidateIssues()
     {
-        std::sort(m_issues.begin(), m_issues.end());
-        const auto twice = std::adjacent_find(m_issues.begin(), m_issues.end());
-        if (twice != m_issues.end())
+        std::vector<std::size_t> begin(m_stream.collectives.size() + 1); // of the issues of each
+        for (const Issue& issue : m_issues)
         {
-            Refuse("rank {} issues collective {} twice", {*twice & 0xffffffff, *twice >> 32});
+            ++begin[issue.collective + 1];
         }
-        std::vector<uint32_t> sorted;
-        uint64_t sortedFor = ~uint64_t{0};
-        for (const uint64_t issue : m_issues)
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        std::vector<uint32_t> ranks(m_issues.size());
+        std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+        for (const Issue& issue : m_issues)
         {
-            const Collective& collective = m_stream.collectives[issue >> 32];
-            if (sortedFor != issue >> 32)
+            ranks[next[issue.collective]++] = issue.rank;
+        }
+        for (std::size_t id = 0; id < m_stream.collectives.size(); ++id)
+        {
+            ValidateIssues(id, {ranks.data() + begin[id], ranks.data() + begin[id + 1]});
+        }
+    }
+
+    void ValidateIssues(std::size_t id, std::span<uint32_t> ranks)
+    {
+        std::ranges::sort(ranks);
+        if (const auto twice = std::ranges::adjacent_find(ranks); twice != ranks.end())
+        {
+            Refuse("rank {} issues collective {} twice", {*twice, id});
+        }
+        std::vector<uint32_t> group = m_stream.collectives[id].ranks;
+        std::ranges::sort(group);
+        for (const uint32_t rank : ranks)
+        {
+            if (!std::ranges::binary_search(group, rank))
             {
-                sortedFor = issue >> 32;
-                sorted = collective.ranks;
-                std::sort(sorted.begin(), sorted.end());
-            }
-            const auto rank = static_cast<uint32_t>(issue & 0xffffffff);
-            if (!std::binary_search(sorted.begin(), sorted.end(), rank))
-            {
-                Refuse("rank {} issues {} but is not in its group", {rank, GetName(collective)});
+                Refuse("rank {} issues {} but is not in its group",
+                       {rank, GetName(m_stream.collectives[id])});
             }
         }
     }
 
+    /// A rank that issues a collective.
+    struct Issue
+    {
+        uint32_t collective;
+        uint32_t rank;
+    };
+
     const Stream& m_stream;
     const PathTable& m_paths;
     uint64_t m_iterations{0};
-    std::vector<uint64_t> m_issues; //!< (collective, rank) pairs
+    std::vector<Issue> m_issues;
 };
 
 } // namespace

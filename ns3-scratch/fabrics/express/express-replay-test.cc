@@ -54,7 +54,7 @@ class SeenTcp final : public TcpTransport
 
 /// @return two pairs of ranks (0 and 1, 2 and 3) with a link each way
 Topology
-MakePairs()
+MakePairs(int64_t latencyPs = LATENCY_PS, uint64_t bufferBytes = 0)
 {
     Topology topology;
     topology.ranks = topology.nodes = 4;
@@ -62,8 +62,8 @@ MakePairs()
     topology.linkSource = topology.pathSource = topology.pathLinks = {0, 1, 2, 3};
     topology.linkTarget = topology.pathTarget = {1, 0, 3, 2};
     topology.linkRateBps.assign(4, 10'000'000'000);
-    topology.linkLatencyPs.assign(4, LATENCY_PS);
-    topology.linkBufferBytes.assign(4, 0);
+    topology.linkLatencyPs.assign(4, latencyPs);
+    topology.linkBufferBytes.assign(4, bufferBytes);
     topology.linkEcnThresholdBytes.assign(4, 0);
     topology.linkDimension.assign(4, 1);
     topology.pathBegin = {0, 1, 2, 3, 4};
@@ -150,22 +150,68 @@ class ExpressReplayTest : public UnitTest<ExpressReplayTest>
         NS_TEST_ASSERT_MSG_EQ(run.replay.packets, 0, "played packets");
     }
 
+    /// What nobody waited for on the tape is answered as soon as it is acknowledged.
+    void ComparesWhatIsAwaited()
+    {
+        const std::vector<Message> messages{{1, 0, 1000},
+                                            {1, 1, 100'000},
+                                            {11, 2, 1000, true},
+                                            {11, 3, 100'000}};
+        const Settings settings = MakeSettings(false, 1);
+        const Run played(settings, messages);
+        const Run simulated(settings, messages, false);
+        NS_TEST_ASSERT_MSG_EQ(simulated.answers.size(), 1, "one is awaited");
+        NS_TEST_ASSERT_MSG_EQ((played.answers == simulated.answers), true, "answered when");
+    }
+
+    void SimulatesFollowersOfAnEpisodeWithLosses()
+    {
+        const std::vector<Message> messages{{1, 0, 200'000, true}, {1, 2, 200'000, true}};
+        const Settings settings = MakeSettings(false, 1);
+        const Topology topology = MakePairs(LATENCY_PS, 6000);
+        const Run played(settings, messages, true, topology);
+        const Run simulated(settings, messages, false, topology);
+        NS_TEST_ASSERT_MSG_EQ(played.replay.takenBack, 1, "the second pair");
+        NS_TEST_ASSERT_MSG_GT(simulated.statistics.retransmissions, 0, "packets are lost");
+        NS_TEST_ASSERT_MSG_EQ(played.statistics.retransmissions,
+                              simulated.statistics.retransmissions,
+                              "packets that are lost");
+        NS_TEST_ASSERT_MSG_EQ((played.answers == simulated.answers), true, "answered when");
+    }
+
+    /// Round trips that are too long for a tape end it, but not the next one.
+    void RemembersTheLongestQueueOfAnEpisodeWithoutATape()
+    {
+        const std::vector<Message> messages{{1, 0, 10'000}, {100, 0, 1000}};
+        Settings settings = MakeSettings(false, 1);
+        settings.tcp.minRtoPs = settings.tcp.initialRtoPs = 50 * MS;
+        const Topology topology = MakePairs(5 * MS);
+        const Run played(settings, messages, true, topology);
+        const Run simulated(settings, messages, false, topology);
+        NS_TEST_ASSERT_MSG_EQ(played.replay.simulated, 2, "both");
+        NS_TEST_ASSERT_MSG_GT(simulated.longestQueue, 1000, "packets wait");
+        NS_TEST_ASSERT_MSG_EQ(played.longestQueue, simulated.longestQueue, "longest queue");
+    }
+
   private:
-    /// A message that is sent at a time to the next rank.
+    /// A message that is sent at a time to the next rank, or by an odd rank to the one before.
     struct Message
     {
         int64_t atMs;
         Rank rank;
         uint64_t bytes;
+        bool isAwaited{false};
     };
 
     /// What is left of a run.
     struct Run
     {
-        Run(const Settings& settings, const std::vector<Message>& messages, bool isPlayed = true)
+        Run(const Settings& settings,
+            const std::vector<Message>& messages,
+            bool isPlayed = true,
+            const Topology& topology = MakePairs())
         {
             const SimulatorSession session(1);
-            const Topology topology = MakePairs();
             SeenTcp::Senders senders(topology.ranks);
             const auto packets = [&senders](const DatapathSetup& setup, DatapathClient& client) {
                 SwitchBuffers buffers;
@@ -188,21 +234,40 @@ class ExpressReplayTest : public UnitTest<ExpressReplayTest>
             fabric.Start();
             for (const Message& one : messages)
             {
-                Simulator::Schedule(TimeStep(static_cast<uint64_t>(one.atMs * MS)), [&fabric, one] {
-                    fabric.SimPut(one.rank, one.rank + 1, one.bytes, 1, 0);
+                Simulator::Schedule(TimeStep(static_cast<uint64_t>(one.atMs * MS)), [&, one] {
+                    Send(fabric, one);
                 });
             }
             Simulator::Run();
             fabric.Finish();
-            replay = fabric.GetStatistics().replay.value_or(Replay());
+            statistics = fabric.GetStatistics();
+            replay = statistics.replay.value_or(Replay());
+            longestQueue = fabric.GetLink(0).maxQueueBytes;
             for (const TcpSender* sender : senders)
             {
                 states.push_back(sender == nullptr ? SenderState() : sender->GetState());
             }
         }
 
+        void Send(PacketFabric& fabric, const Message& one)
+        {
+            const Rank target = one.rank ^ 1;
+            if (!one.isAwaited)
+            {
+                fabric.SimPut(one.rank, target, one.bytes, 1, 0);
+                return;
+            }
+            fabric.SimRecv(one.rank, target, one.bytes, 1, {});
+            fabric.SimSend(one.rank, target, one.bytes, 1, 0, [this, one] {
+                answers.emplace_back(Simulator::Now().GetTimeStep(), one.rank);
+            });
+        }
+
         Replay replay;
-        std::vector<SenderState> states; //!< per flow
+        NetworkStatistics statistics;
+        uint64_t longestQueue{0};                      //!< of the first link
+        std::vector<std::pair<int64_t, Rank>> answers; //!< to what is awaited: when, and whose
+        std::vector<SenderState> states;               //!< per flow
     };
 
     /// The times of the two flows differ by whole milliseconds.
@@ -232,6 +297,11 @@ const UnitTestSuite<ExpressReplayTest> g_expressReplayTests(
         {"flows keep what they have measured", &ExpressReplayTest::KeepsWhatEachFlowHasMeasured},
         {"windows that limit are compared", &ExpressReplayTest::ComparesWindowsThatLimit},
         {"slow round trips are not played", &ExpressReplayTest::PlaysNoSlowRoundTrips},
+        {"what is awaited is compared", &ExpressReplayTest::ComparesWhatIsAwaited},
+        {"followers of an episode with losses are simulated",
+         &ExpressReplayTest::SimulatesFollowersOfAnEpisodeWithLosses},
+        {"the longest queue of an episode without a tape counts",
+         &ExpressReplayTest::RemembersTheLongestQueueOfAnEpisodeWithoutATape},
     });
 
 } // namespace

@@ -1084,7 +1084,6 @@ EpisodePlayer::TakeBack(Zone& zone, std::span<const Input> inputs)
         aside.RunTo(aside.GetPresentPs());
     }
     m_aside = nullptr;
-    TellBytes(zone);
     if (!m_broken.empty())
     {
         m_check.Request();
