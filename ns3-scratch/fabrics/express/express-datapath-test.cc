@@ -11,7 +11,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -56,12 +55,6 @@ class Datagrams final : public Transport
     void Release(Packet* packet) override
     {
         delete packet;
-        --m_packets;
-    }
-
-    std::size_t CountPackets() const override
-    {
-        return m_packets;
     }
 
   private:
@@ -115,7 +108,6 @@ class Datagrams final : public Transport
 
     void Send(FlowId flow, uint32_t payload)
     {
-        ++m_packets;
         m_observer->OnPacketSent(flow, payload, payload, false);
         auto* const packet = new Packet{};
         packet->flow = flow;
@@ -127,7 +119,6 @@ class Datagrams final : public Transport
     FlowObserver* m_observer{nullptr};
     std::deque<Sender> m_senders;
     std::deque<Receiver> m_receivers;
-    std::size_t m_packets{0}; //!< on their way
 };
 
 /// A buffer that holds a number of packets, of any size, of each link by which they come.
