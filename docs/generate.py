@@ -37,7 +37,7 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 | `routing` | which paths packets take, and how fast they follow a failure |
 | `events` | links and switches that fail, slow ranks, other traffic |
 | `measurement` | samples, and the limit of a run |
-| `simulation` | iterations that repeat earlier ones |
+| `simulation` | what is simulated packet by packet |
 | `outputs` | files that a run writes besides its result and tables |
 
 Only `topology` and `workload` are required. An unknown key is an error. You can set every key on

@@ -38,38 +38,20 @@ class Header(_message.Message):
     def __init__(self, version: _Optional[int] = ..., producer: _Optional[str] = ..., name: _Optional[str] = ..., seed: _Optional[int] = ..., scenario_json: _Optional[str] = ...) -> None: ...
 
 class Settings(_message.Message):
-    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps", "repeat", "replay")
+    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps", "replay")
     FABRIC_FIELD_NUMBER: _ClassVar[int]
     TCP_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     RTT_SAMPLE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
     TIME_LIMIT_PS_FIELD_NUMBER: _ClassVar[int]
-    REPEAT_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     fabric: str
     tcp: Tcp
     system: System
     rtt_sample_interval_ps: int
     time_limit_ps: int
-    repeat: Repeat
     replay: bool
-    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., repeat: _Optional[_Union[Repeat, _Mapping]] = ..., replay: _Optional[bool] = ...) -> None: ...
-
-class Repeat(_message.Message):
-    __slots__ = ("mode", "tolerance_ppm")
-    class Mode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-        __slots__ = ()
-        OFF: _ClassVar[Repeat.Mode]
-        EXACT: _ClassVar[Repeat.Mode]
-        APPROXIMATE: _ClassVar[Repeat.Mode]
-    OFF: Repeat.Mode
-    EXACT: Repeat.Mode
-    APPROXIMATE: Repeat.Mode
-    MODE_FIELD_NUMBER: _ClassVar[int]
-    TOLERANCE_PPM_FIELD_NUMBER: _ClassVar[int]
-    mode: Repeat.Mode
-    tolerance_ppm: int
-    def __init__(self, mode: _Optional[_Union[Repeat.Mode, str]] = ..., tolerance_ppm: _Optional[int] = ...) -> None: ...
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: _Optional[bool] = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")

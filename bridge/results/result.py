@@ -31,7 +31,6 @@ from bridge.results.measurements import (
     NetworkStatistics,
     Reconfiguration,
     Reordering,
-    Repeat,
     Replay,
     SharedLink,
     Simulator,
@@ -110,9 +109,6 @@ class Result(BaseModel):
     files: dict[str, str] | None = None
     """The SHA-256 of the algorithm files and traces that the scenario names, by path. Absent if it
     names none. With them, the result runs again from every folder."""
-    repeat: Repeat | None = None
-    """Iterations that were skipped because they repeat earlier ones. Present only with
-    `simulation.repeat`."""
     replay: Replay | None = None
     """What the network carried without simulating its packets again. Present only on `express`,
     unless `simulation.replay` is off or does not apply."""
@@ -276,6 +272,7 @@ class Result(BaseModel):
                 f"{file}: schema_version is {version!r}, expected a result of version "
                 f"{SCHEMA_VERSION}"
             )
+        document.pop("repeat", None)  # what earlier versions skipped
         if "scenario" in document:
             document["scenario"] = as_now(document["scenario"])
         try:

@@ -17,7 +17,6 @@ from frontend.resolve import Resolved, resolve
 from frontend.resolve.background import background
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
-from frontend.schema.simulation import Simulation
 from frontend.schema.system import HostCost
 from frontend.stream import VERSION, encode
 from frontend.transports import PROTOCOLS
@@ -177,7 +176,6 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
         ),
         rtt_sample_interval_ps=measurement.rtt_interval,
         time_limit_ps=measurement.time_limit or 0,
-        repeat=_repeat(scenario.simulation),
         replay=_replays(scenario),
     )
 
@@ -186,17 +184,7 @@ def _replays(scenario: Scenario) -> bool:
     """Tell whether packets may be left out: not if something looks at them in between."""
     outputs = scenario.outputs
     sampled = outputs.timeline is not None and outputs.timeline.counters is not None
-    modes = scenario.simulation
-    return modes.replay == "auto" and modes.repeat == "off" and not (sampled or outputs.series)
-
-
-def _repeat(simulation: Simulation) -> api.Repeat | None:
-    if simulation.repeat == "off":
-        return None
-    return api.Repeat(
-        mode=api.Repeat.EXACT if simulation.repeat == "exact" else api.Repeat.APPROXIMATE,
-        tolerance_ppm=max(1, round(1e6 * simulation.repeat_tolerance)),
-    )
+    return scenario.simulation.replay == "auto" and not (sampled or outputs.series)
 
 
 def _host_cost(cost: HostCost) -> api.HostCost:

@@ -35,7 +35,6 @@ def check(scenario: Scenario) -> None:
         _routing(scenario),
         _system(scenario),
         _outputs(scenario, made),
-        _simulation(scenario),
         _workload(scenario, made),
     ):
         for path, expected in problems:
@@ -138,28 +137,6 @@ def _outputs(scenario: Scenario, made: Layout) -> Problems:
         yield "outputs.timeline.ranks", f"expected ranks from 0 to {made.ranks - 1}"
     if timeline.end is not None and timeline.end <= timeline.start:
         yield "outputs.timeline.end", "expected a time after outputs.timeline.start"
-
-
-def _simulation(scenario: Scenario) -> Problems:
-    """Check that iterations can be skipped: nothing depends on the clock, or needs each of them."""
-    if scenario.simulation.repeat == "off":
-        return
-    family, outputs = TOPOLOGIES[scenario.topology.family], scenario.outputs
-    reasons = {
-        "fabric is native": scenario.fabric == "native",
-        "topology.reconfiguration is given": family.changes_links(scenario.topology),
-        "links lose packets": family.loses_packets(scenario.topology),
-        "events happen at times of the run": bool(scenario.events),
-        "packets of a connection take several paths": scenario.routing.policy
-        in ("spray", "flowlet"),
-        "outputs.timeline shows every iteration": outputs.timeline is not None,
-        "outputs.series samples every iteration": outputs.series is not None,
-        "outputs.critical_path needs every iteration": outputs.critical_path,
-        "hooks see every iteration": scenario.hooks is not None,
-    }
-    for reason, applies in reasons.items():
-        if applies:
-            yield "simulation.repeat", f"expected off, because {reason}"
 
 
 def _topology(scenario: Scenario) -> Problems:

@@ -74,7 +74,7 @@ class Scenario(Model):
     measurement: Measurement = Measurement()
     """What cosim samples, and when it gives up a run."""
     simulation: Simulation = Simulation()
-    """Iterations that repeat earlier ones."""
+    """What is simulated packet by packet."""
     outputs: OutputChoice = Outputs()
     """What a run writes besides its result and tables."""
 

@@ -83,8 +83,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
             std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
             MakeBuffers(setup.topology, setup.settings));
     };
-    if (!settings.replay || settings.repeat.mode != RepeatMode::OFF || !topology.HasFixedPaths() ||
-        !TcpTransport::CanReplay(settings.tcp))
+    if (!settings.replay || !topology.HasFixedPaths() || !TcpTransport::CanReplay(settings.tcp))
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }

@@ -4,10 +4,6 @@
 
 #include "network/fabric-base.h"
 
-#include <algorithm>
-#include <stdexcept>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace cosim
@@ -182,32 +178,6 @@ void
 FabricBase::SetObservers(const RunObservers& observers)
 {
     m_observers = observers;
-}
-
-NetworkCounters
-FabricBase::GetSharedCounters() const
-{
-    NetworkCounters counters;
-    counters.totals = m_counters;
-    counters.completionPs = m_completionPs;
-    counters.flows = m_flowRecord.GetAll();
-    return counters;
-}
-
-void
-FabricBase::RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
-{
-    const auto repeat = [&](auto member) {
-        if constexpr (std::is_same_v<decltype(member), uint64_t NetworkStatistics::*>)
-        {
-            m_counters.*member += times * (m_counters.*member - from.totals.*member);
-        }
-    };
-    std::apply([&](const auto&... field) { (repeat(field.get), ...); }, FIELDS<NetworkStatistics>);
-    repeat(&NetworkStatistics::repeatedPackets); // which the block "reordering" has
-    m_completionPs.Repeat(from.completionPs, times);
-    m_flowRecord.Repeat(from.flows, times);
-    m_startPs -= static_cast<int64_t>(times * periodPs);
 }
 
 NetworkStatistics

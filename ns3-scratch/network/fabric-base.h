@@ -59,24 +59,6 @@ class FabricBase : public Fabric
     void SetObservers(const RunObservers& observers) override;
 
   protected:
-    /// @return true if no message waits for a receive, and no receive for a message
-    bool IsMatched() const
-    {
-        return m_matcher.IsEmpty();
-    }
-
-    /// @return the counters that all fabrics share
-    NetworkCounters GetSharedCounters() const;
-
-    /**
-     * Count again what all fabrics count, and set the clock forward (see Repeatable::Repeat).
-     *
-     * @param from the counters at the earlier time
-     * @param times number of times
-     * @param periodPs time since then [ps]
-     */
-    void RepeatShared(const NetworkCounters& from, uint64_t times, uint64_t periodPs);
-
     /// Start the clock of the run: SimGetTime counts from now. Call it when the network is ready.
     void StartClock();
 

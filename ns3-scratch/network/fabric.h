@@ -10,7 +10,6 @@
 #include "network/live-links.h"
 #include "network/network-api.h"
 #include "network/network-statistics.h"
-#include "network/repeatable.h"
 #include "network/run-observers.h"
 #include "stream/stream.h"
 
@@ -93,21 +92,6 @@ class Fabric : public NetworkApi
     virtual LinkControl* GetLinkControl()
     {
         return nullptr;
-    }
-
-    /// @return the object that compares and repeats states, or null if this fabric has none
-    virtual Repeatable* GetRepeatable()
-    {
-        return nullptr;
-    }
-
-    /**
-     * @return true if the fabric carries no message now; acknowledgments may still be on their way.
-     * A fabric without a Repeatable does not say
-     */
-    virtual bool IsAtRest() const
-    {
-        return false;
     }
 
     /**

@@ -8,7 +8,6 @@
 #include "network/ideal-time.h"
 #include "network/live-links.h"
 #include "support/huge-allocator.h"
-#include "support/ledger.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -28,14 +27,6 @@ struct FlowCounters
     uint32_t retransmissions{0}; //!< data packets that were sent again
     uint32_t timeouts{0};        //!< retransmission timeouts
 };
-
-template <>
-inline constexpr auto COUNTERS<FlowCounters> = std::make_tuple(&FlowCounters::messages,
-                                                               &FlowCounters::bytes,
-                                                               &FlowCounters::completionPs,
-                                                               &FlowCounters::idealPs,
-                                                               &FlowCounters::retransmissions,
-                                                               &FlowCounters::timeouts);
 
 /// The state of a flow at one time.
 struct FlowState
@@ -137,33 +128,6 @@ class FlowRecord
     uint64_t GetBytes(uint32_t path) const
     {
         return m_flows[path].counters.bytes;
-    }
-
-    /// @return the counters of all flows
-    std::vector<FlowCounters> GetAll() const
-    {
-        std::vector<FlowCounters> all;
-        all.reserve(m_flows.size());
-        for (const Flow& flow : m_flows)
-        {
-            all.push_back(flow.counters);
-        }
-        return all;
-    }
-
-    /**
-     * Count again what was counted since an earlier time.
-     *
-     * @param from the counters at the earlier time
-     * @param times number of times
-     */
-    void Repeat(const std::vector<FlowCounters>& from, uint64_t times)
-    {
-        for (std::size_t path = 0; path < m_flows.size(); ++path)
-        {
-            FlowCounters& counters = m_flows[path].counters;
-            AddCounters(counters, GetDelta(counters, from[path]), times);
-        }
     }
 
     /// @return the counters of a flow

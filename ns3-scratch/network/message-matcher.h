@@ -47,12 +47,6 @@ class MessageMatcher
      */
     void Arrive(Rank src, Rank dst, uint64_t bytes, uint64_t tag);
 
-    /// @return true if no message waits for a receive, and no receive for a message
-    bool IsEmpty() const
-    {
-        return m_queues.GetSize() == 0;
-    }
-
   private:
     /// The key by which messages and receives match.
     struct Key

@@ -109,10 +109,7 @@ inline constexpr auto FIELDS<Replay> = std::make_tuple(Field{"episodes", &Replay
                                                        Field{"messages", &Replay::messages},
                                                        Field{"packets", &Replay::packets});
 
-/**
- * What a fabric measured since its start. The list of fields below is also that of the counters:
- * when iterations repeat, FabricBase counts its integers again.
- */
+/// What a fabric measured since its start.
 struct NetworkStatistics
 {
     uint64_t messages{0};     //!< messages delivered

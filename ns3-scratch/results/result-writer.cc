@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -279,29 +278,6 @@ WritePaths(JsonWriter& json, const Stream& stream, const PathRecord& record)
 }
 
 void
-WriteRepeat(JsonWriter& json, const RepeatRecord& record)
-{
-    uint32_t simulated = record.iterations;
-    for (const RepeatRecord::Skip& skip : record.skips)
-    {
-        simulated -= skip.iterations;
-    }
-    double largest = 0;
-    for (const RepeatRecord::Check& check : record.checks)
-    {
-        const auto expected = static_cast<double>(check.expectedPs);
-        const double error = (static_cast<double>(check.timePs) - expected) / expected;
-        largest = std::max(largest, std::abs(error));
-    }
-    json.Key("repeat").Object(Named{"mode", record.isExact ? "exact" : "approximate"},
-                              Named{"skipped", record.skips},
-                              Named{"simulated_iterations", simulated},
-                              Named{"checks", record.checks},
-                              Named{"largest_error", largest},
-                              Named{"note", record.note});
-}
-
-void
 WriteSystem(JsonWriter& json, const Topology& topology, const Admission& admission)
 {
     json.Key("system").BeginObject();
@@ -399,10 +375,6 @@ WriteResult(const RunData& run)
     if (run.path != nullptr)
     {
         WritePaths(json, stream, *run.path);
-    }
-    if (run.repeat != nullptr)
-    {
-        WriteRepeat(json, *run.repeat);
     }
     WriteSystem(json, stream.topology, run.admission);
     WriteNetwork(json, stream.topology, run);

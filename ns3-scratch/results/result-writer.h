@@ -7,7 +7,6 @@
 
 #include "network/network-statistics.h"
 #include "results/critical-path.h"
-#include "results/repetition.h"
 #include "results/run-record.h"
 #include "stream/stream.h"
 #include "system/admission.h"
@@ -36,8 +35,7 @@ struct RunData
     const RunRecord& record;
     const Admission& admission; //!< of the collectives' chunks
     const NetworkStatistics& network;
-    const PathRecord* path;     //!< critical paths; null if they were not recorded
-    const RepeatRecord* repeat; //!< skipped iterations; null if every iteration is simulated
+    const PathRecord* path; //!< critical paths; null if they were not recorded
 };
 
 /**

@@ -7,7 +7,6 @@
 
 #include "network/run-observer.h"
 #include "network/run-observers.h"
-#include "results/repetition.h"
 #include "results/timing-record.h"
 #include "stream/stream.h"
 #include "support/pair-index.h"
@@ -47,20 +46,6 @@ class CollectiveRecord : public RunObserver
         return m_times[collective];
     }
 
-    /// @return the number of collectives that are done
-    std::size_t GetDone() const
-    {
-        return m_done.size();
-    }
-
-    /**
-     * Record collectives that repeat those that were done since an earlier time.
-     *
-     * @param from number of collectives that were done at the earlier time
-     * @param repetition the repeated iterations
-     */
-    void Repeat(std::size_t from, const Repetition& repetition);
-
     uint32_t GetKinds() const override
     {
         return COLLECTIVES;
@@ -70,8 +55,7 @@ class CollectiveRecord : public RunObserver
     void OnCollectiveEnded(const CollectiveEvent& event) override;
 
   private:
-    std::vector<Times> m_times;   //!< indexed by collective id
-    std::vector<uint32_t> m_done; //!< ids, in the order in which they were done
+    std::vector<Times> m_times; //!< indexed by collective id
 };
 
 /**
@@ -179,26 +163,6 @@ class SharedLinks : public RunObserver
     /// @param topology links and paths; must outlive this object
     explicit SharedLinks(const Topology& topology);
 
-    /// @return the payload of each path so far; empty if it is not counted [bytes]
-    const std::vector<uint64_t>& GetBytes() const
-    {
-        return m_bytes;
-    }
-
-    /**
-     * Count again what was delivered since an earlier time.
-     *
-     * @param from the payload of each path at the earlier time [bytes]
-     * @param times number of times
-     */
-    void Repeat(const std::vector<uint64_t>& from, uint64_t times)
-    {
-        for (std::size_t path = 0; path < m_bytes.size(); ++path)
-        {
-            m_bytes[path] += times * (m_bytes[path] - from[path]);
-        }
-    }
-
     uint32_t GetKinds() const override
     {
         return m_topology.sharedLinks > 0 ? uint32_t{MESSAGES} : 0U;
@@ -237,35 +201,6 @@ struct RunRecord
         observers.Add(collectives);
         observers.Add(links);
         observers.Add(shared);
-    }
-
-    /// What of the record a repetition refers to, at a time.
-    struct State
-    {
-        TimingRecord::State timing;
-        std::size_t collectives{0};
-        std::vector<uint64_t> shared;
-    };
-
-    /// @return the state now
-    State GetState() const
-    {
-        return {timing.GetState(), collectives.GetDone(), shared.GetBytes()};
-    }
-
-    /**
-     * Record iterations that repeat what was recorded since an earlier time, while each rank
-     * computes and no collective is under way. The clock has not been set forward yet.
-     *
-     * @param from the state at the earlier time
-     * @param repetition the repeated iterations
-     */
-    void Repeat(const State& from, const Repetition& repetition)
-    {
-        timing.Repeat(from.timing, repetition);
-        exposed.Skip(repetition);
-        collectives.Repeat(from.collectives, repetition);
-        shared.Repeat(from.shared, repetition.times);
     }
 
     RunRecord(const RunRecord&) = delete;

@@ -9,21 +9,6 @@
 namespace cosim
 {
 
-namespace
-{
-
-/// Add to times what was counted between two states.
-void
-AddSince(TimingRecord::Times& times,
-         const TimingRecord::Times& then,
-         const TimingRecord::Times& now)
-{
-    times.compute += now.compute - then.compute;
-    times.exposed += now.exposed - then.exposed;
-}
-
-} // namespace
-
 TimingRecord::TimingRecord(const Stream& stream)
     : m_layers(stream.traces.empty() ? 0
                                      : static_cast<uint32_t>(stream.traces.front().layers.size())),
@@ -64,7 +49,6 @@ TimingRecord::OnNodeEnded(const NodeEvent& event)
     const uint32_t iteration = trace.iteration[event.node];
     m_iterations[iteration].end = event.timePs;
     --m_iterations[iteration].nodesLeft;
-    m_last = std::max(m_last, iteration);
     if (trace.type[event.node] == NodeType::COMPUTE)
     {
         Computing& computing = m_computing[event.rank];
@@ -134,87 +118,6 @@ TimingRecord::GetMean(const Times& sum) const
     return {(sum.compute + ranks / 2) / ranks, (sum.exposed + ranks / 2) / ranks};
 }
 
-// Repetition.
-
-TimingRecord::State
-TimingRecord::GetState() const
-{
-    State state;
-    state.m_begin = std::min(m_last, GetEnded());
-    const auto end = static_cast<std::ptrdiff_t>(m_last + 1);
-    const auto begin = static_cast<std::ptrdiff_t>(state.m_begin);
-    state.m_sums = {m_sums.begin() + begin * m_layers, m_sums.begin() + end * m_layers};
-    state.m_iterations = {m_iterations.begin() + begin, m_iterations.begin() + end};
-    // A time that has begun before the iteration also belongs to the one before.
-    state.m_firstPart = state.m_begin > 0 ? state.m_begin - 1 : 0;
-    state.m_parts = {m_parts.begin() + static_cast<std::ptrdiff_t>(state.m_firstPart),
-                     m_parts.begin() + end};
-    return state;
-}
-
-void
-TimingRecord::Repeat(const State& from, const Repetition& repetition)
-{
-    const uint64_t nodes = m_iterations.back().nodesLeft; // of an iteration that has not begun
-    for (uint32_t iteration = m_last + 1; iteration-- > from.m_begin;)
-    { // from the last one on, so that what is repeated is not yet changed
-        RepeatIteration(from, repetition, iteration, nodes);
-    }
-    RepeatParts(from, repetition);
-    m_last += repetition.times * repetition.period;
-    for (Computing& computing : m_computing)
-    {
-        computing.since += repetition.times * repetition.periodPs;
-        computing.lastBegin += repetition.times * repetition.periodPs;
-    }
-}
-
-/// Repeat what was added to the parts since an earlier time, from the last iteration on.
-void
-TimingRecord::RepeatParts(const State& from, const Repetition& repetition)
-{
-    for (std::size_t index = m_last + 1; index-- > from.m_firstPart;)
-    {
-        const std::size_t place = index - from.m_firstPart;
-        const Times then = place < from.m_parts.size() ? from.m_parts[place] : Times();
-        for (uint32_t time = 1; time <= repetition.times; ++time)
-        {
-            AddSince(m_parts[index + std::size_t{time} * repetition.period], then, m_parts[index]);
-        }
-    }
-    CloseParts();
-}
-
-/// Repeat what happened in one iteration; it has this number of nodes before it begins.
-void
-TimingRecord::RepeatIteration(const State& from,
-                              const Repetition& repetition,
-                              uint32_t iteration,
-                              uint64_t nodes)
-{
-    const std::size_t place = iteration - from.m_begin;
-    const bool isKnown = place < from.m_iterations.size();
-    const Iteration now = m_iterations[iteration];
-    const uint64_t before = isKnown ? from.m_iterations[place].nodesLeft : nodes;
-    if (now.nodesLeft == before)
-    {
-        return;
-    }
-    for (uint32_t time = repetition.times; time > 0; --time)
-    {
-        const uint32_t later = iteration + time * repetition.period;
-        m_iterations[later].nodesLeft -= before - now.nodesLeft;
-        m_iterations[later].end =
-            std::max(m_iterations[later].end, now.end + time * repetition.periodPs);
-        for (uint32_t layer = 0; layer < m_layers; ++layer)
-        {
-            const std::size_t index = std::size_t{iteration} * m_layers + layer;
-            const Times then = isKnown ? from.m_sums[place * m_layers + layer] : Times();
-            AddSince(m_sums[std::size_t{later} * m_layers + layer], then, m_sums[index]);
-        }
-    }
-}
-
 ExposedTime::ExposedTime(const Stream& stream, TimingRecord& timing)
     : m_timing(timing),
       m_workers(stream.topology.ranks)
@@ -228,18 +131,6 @@ ExposedTime::ExposedTime(const Stream& stream, TimingRecord& timing)
             worker.start.resize(worker.nodesLeft);
             worker.end.resize(worker.nodesLeft);
         }
-    }
-}
-
-void
-ExposedTime::Skip(const Repetition& repetition)
-{
-    // Each rank computes, so its next wait begins later than all that has ended so far. Times of
-    // skipped nodes are therefore not looked at.
-    for (std::size_t rank = 0; rank < m_workers.size(); ++rank)
-    {
-        m_workers[rank].nodesLeft -=
-            std::size_t{repetition.nodes[rank]} * repetition.period * repetition.times;
     }
 }
 

@@ -6,7 +6,6 @@
 #define COSIM_TIMING_RECORD_H
 
 #include "network/run-observer.h"
-#include "results/repetition.h"
 #include "stream/stream.h"
 
 #include <cstdint>
@@ -38,20 +37,6 @@ class TimingRecord : public RunObserver
      * @param toPs when it ended [ps]
      */
     void AddExposed(uint32_t iteration, uint32_t layer, uint64_t fromPs, uint64_t toPs);
-
-    /// The record at a time.
-    class State;
-
-    /// @return the record now
-    State GetState() const;
-
-    /**
-     * Record iterations that repeat what was recorded since an earlier time.
-     *
-     * @param from the record at the earlier time
-     * @param repetition the repeated iterations
-     */
-    void Repeat(const State& from, const Repetition& repetition);
 
     uint32_t GetKinds() const override
     {
@@ -121,11 +106,6 @@ class TimingRecord : public RunObserver
 
     void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Times::* part);
     void CloseParts();
-    void RepeatIteration(const State& from,
-                         const Repetition& repetition,
-                         uint32_t iteration,
-                         uint64_t nodes);
-    void RepeatParts(const State& from, const Repetition& repetition);
     Times GetMean(const Times& sum) const;
 
     uint32_t m_layers;
@@ -135,18 +115,6 @@ class TimingRecord : public RunObserver
     std::vector<Times> m_parts;         //!< indexed by iteration, summed over the ranks
     std::vector<uint64_t> m_ends;       //!< of the iterations that have ended in order [ps]
     std::vector<Iteration> m_iterations;
-    uint32_t m_last{0}; //!< latest iteration of which a node has ended
-};
-
-class TimingRecord::State
-{
-    friend class TimingRecord;
-
-    uint32_t m_begin{0};                 //!< earlier iterations have ended
-    std::vector<Times> m_sums;           //!< from that iteration on; later ones are 0
-    std::vector<Iteration> m_iterations; //!< from that iteration on; later ones have not begun
-    uint32_t m_firstPart{0};             //!< the iteration of the first of the parts
-    std::vector<Times> m_parts;          //!< from that iteration on; later ones are 0
 };
 
 /**
@@ -167,9 +135,6 @@ class ExposedTime : public RunObserver
      * @param timing receives the exposed time; must outlive this observer
      */
     ExposedTime(const Stream& stream, TimingRecord& timing);
-
-    /// @param repetition iterations that each rank skips while it computes
-    void Skip(const Repetition& repetition);
 
     uint32_t GetKinds() const override
     {

@@ -35,7 +35,6 @@ void
 Simulation::Observe(RunObserver& observer)
 {
     m_observers.Add(observer);
-    m_isObserved = true;
 }
 
 void
@@ -143,25 +142,6 @@ Simulation::BuildNetwork()
     m_fabric->SetObservers(m_observers);
     m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
     m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
-    if (m_stream.settings.repeat.mode != RepeatMode::OFF)
-    {
-        MakeRepeater();
-    }
-}
-
-void
-Simulation::MakeRepeater()
-{
-    if (m_isObserved)
-    {
-        throw std::invalid_argument("settings: repeat: a timeline, series or critical paths need "
-                                    "every iteration, so none can be skipped");
-    }
-    m_repeater =
-        std::make_unique<IterationRepeater>(m_stream, *m_fabric, *m_executor, m_record, [this] {
-            CausalSimulator::Get().Unwatch(m_timeLimit);
-            WatchTimeLimit();
-        });
 }
 
 void
@@ -239,14 +219,12 @@ Simulation::GetResult() const
     {
         throw CoreError("a Simulation has a result only after it is built and before it is closed");
     }
-    const RepeatRecord repeat = m_repeater ? m_repeater->GetRecord() : RepeatRecord();
     return WriteResult({m_stream,
                         m_outcome,
                         m_record,
                         m_executor->GetAdmission(),
                         m_fabric->GetStatistics(),
-                        m_path ? &m_path->GetRecord() : nullptr,
-                        m_repeater ? &repeat : nullptr});
+                        m_path ? &m_path->GetRecord() : nullptr});
 }
 
 ResultTables
@@ -268,7 +246,6 @@ Simulation::Close()
         Abandon();
         return;
     }
-    m_repeater.reset();
     m_executor.reset();
     m_background.reset();
     m_events.reset();
@@ -283,7 +260,6 @@ void
 Simulation::Abandon()
 {
     m_isClosed = true;
-    SimulatorSession::Keep(std::move(m_repeater));
     SimulatorSession::Keep(std::move(m_executor));
     SimulatorSession::Keep(std::move(m_background));
     SimulatorSession::Keep(std::move(m_events));

@@ -17,7 +17,6 @@
 #include "results/series-writer.h"
 #include "results/table-writer.h"
 #include "results/timeline.h"
-#include "simulation/iteration-repeater.h"
 #include "simulation/progress-reports.h"
 #include "stream/stream.h"
 #include "workload/background-traffic.h"
@@ -116,7 +115,6 @@ class Simulation : public WorkloadListener
 
   private:
     void BuildNetwork();
-    void MakeRepeater();
     void WatchTimeLimit();
     void Abandon();
     void OnTimeLimit();
@@ -129,7 +127,6 @@ class Simulation : public WorkloadListener
     RunObservers m_observers;
     RunRecord m_record;
     bool m_wantsPath{false};
-    bool m_isObserved{false}; //!< true if observers other than the record see every iteration
     std::unique_ptr<CriticalPath> m_path;   //!< null unless it is recorded
     std::unique_ptr<Timeline> m_timeline;   //!< null unless it is written
     std::unique_ptr<SeriesWriter> m_series; //!< null unless it is written
@@ -139,7 +136,6 @@ class Simulation : public WorkloadListener
     std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
-    std::unique_ptr<IterationRepeater> m_repeater; //!< null if each iteration is simulated
     RunOutcome m_outcome;
     bool m_hasRun{false};
     bool m_isClosed{false};

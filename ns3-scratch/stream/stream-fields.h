@@ -121,19 +121,13 @@ inline constexpr auto FIELDS<StreamHeader> = std::tuple{
 };
 
 template <>
-inline constexpr auto FIELDS<RepeatSettings> = std::tuple{
-    &RepeatSettings::mode,
-    &RepeatSettings::tolerancePpm,
-};
-
-template <>
 inline constexpr auto FIELDS<Settings> = std::tuple{
     &Settings::fabric,
     Limited("tcp", &Settings::tcp),
     Limited("system", &Settings::system),
     Limited("rtt_sample_interval_ps", &Settings::rttSampleIntervalPs, TIME),
     Limited("time_limit_ps", &Settings::timeLimitPs, TIME),
-    &Settings::repeat,
+    From{7},
     &Settings::replay,
 };
 

@@ -63,9 +63,6 @@ template <>
 constexpr Enumeration ENUMERATION<EventKind>{EventKind::COMPUTE, "kind of event"};
 
 template <>
-constexpr Enumeration ENUMERATION<RepeatMode>{RepeatMode::APPROXIMATE, "mode of repetition"};
-
-template <>
 constexpr Enumeration ENUMERATION<PathSpread>{PathSpread::FLOWLET, "spread"};
 
 // Each Read function reads the current field into a struct member. The function for a message calls

@@ -114,21 +114,6 @@ struct SystemSettings
     ChunkOrder chunkOrder{ChunkOrder::INDEX};
 };
 
-/// How iterations that repeat earlier ones are simulated.
-enum class RepeatMode : uint32_t
-{
-    OFF = 0,         //!< as all others
-    EXACT = 1,       //!< not at all, if they are the same to the picosecond
-    APPROXIMATE = 2, //!< not at all, if they take nearly the same time
-};
-
-/// Settings of the repetition of iterations.
-struct RepeatSettings
-{
-    RepeatMode mode{RepeatMode::OFF};
-    uint32_t tolerancePpm{0}; //!< APPROXIMATE: largest difference of the times: parts of 10^6
-};
-
 /// The settings record.
 struct Settings
 {
@@ -137,7 +122,6 @@ struct Settings
     SystemSettings system;
     uint64_t rttSampleIntervalPs{0};
     uint64_t timeLimitPs{0};
-    RepeatSettings repeat;
     bool replay{false}; //!< true: packets are simulated once for all that is equal
 };
 

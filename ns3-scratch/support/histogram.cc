@@ -41,31 +41,6 @@ Histogram::Replace(uint64_t value, uint64_t larger)
     Add(larger);
 }
 
-void
-Histogram::Repeat(const Histogram& from, uint64_t times)
-{
-    for (std::size_t i = 0; i < m_buckets.size(); ++i)
-    {
-        const uint64_t before = i < from.m_buckets.size() ? from.m_buckets[i] : 0;
-        m_buckets[i] += times * (m_buckets[i] - before);
-    }
-    m_count += times * (m_count - from.m_count);
-    m_sum += static_cast<double>(times) * (m_sum - from.m_sum);
-}
-
-uint64_t
-Histogram::LimitRepeats(const Histogram& from, uint64_t times) const
-{
-    constexpr double exact = 9007199254740992; // 2^53
-    const double step = m_sum - from.m_sum;
-    const double room = exact - m_sum;
-    if (room <= 0)
-    {
-        return 0;
-    }
-    return step * static_cast<double>(times) < room ? times : static_cast<uint64_t>(room / step);
-}
-
 uint64_t
 Histogram::GetCount() const
 {

@@ -46,22 +46,6 @@ class Histogram
      */
     void Replace(uint64_t value, uint64_t larger);
 
-    /**
-     * Count again the values that were counted since an earlier time.
-     *
-     * @param from the histogram at the earlier time
-     * @param times number of times
-     */
-    void Repeat(const Histogram& from, uint64_t times);
-
-    /**
-     * @param from the histogram at an earlier time
-     * @param times number of times
-     * @return the largest number, at most times, with which Repeat gives the same mean as adding
-     * the values one by one: sums of whole numbers are exact below 2^53
-     */
-    uint64_t LimitRepeats(const Histogram& from, uint64_t times) const;
-
     /// @return the number of counted values
     uint64_t GetCount() const;
 

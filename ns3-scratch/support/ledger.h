@@ -5,9 +5,7 @@
 #ifndef COSIM_LEDGER_H
 #define COSIM_LEDGER_H
 
-#include <cstdint>
 #include <tuple>
-#include <type_traits>
 
 namespace cosim
 {
@@ -38,21 +36,16 @@ GetDelta(const T& now, const T& before)
 }
 
 /**
- * Count something a number of times.
+ * Add what was counted to counters.
  *
- * @param counters the counters to which it is added
- * @param delta what is counted each time
- * @param times number of times
+ * @param counters the counters
+ * @param delta what is counted
  */
 template <typename T>
 void
-AddCounters(T& counters, const T& delta, uint64_t times = 1)
+AddCounters(T& counters, const T& delta)
 {
-    const auto add = [&](auto member) {
-        using Count = std::remove_reference_t<decltype(counters.*member)>;
-        counters.*member += static_cast<Count>(times) * (delta.*member);
-    };
-    std::apply([&](auto... member) { (add(member), ...); }, COUNTERS<T>);
+    std::apply([&](auto... member) { ((counters.*member += delta.*member), ...); }, COUNTERS<T>);
 }
 
 } // namespace cosim

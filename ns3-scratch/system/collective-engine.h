@@ -91,12 +91,6 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     /// @return the number of messages, injections and reductions in progress
     uint64_t GetActive() const;
 
-    /// @return true if every collective that was issued is done at all ranks
-    bool IsAtRest() const
-    {
-        return m_progress.GetRunning() == 0 && m_work.IsEmpty() && GetActive() == 0;
-    }
-
     /// @return payload of all messages of all collectives [bytes]
     uint64_t GetTotalBytes() const
     {

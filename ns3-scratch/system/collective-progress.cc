@@ -23,7 +23,6 @@ CollectiveProgress::Issue(uint32_t collective, uint32_t member, uint32_t node)
     {
         const Collective& what = m_plans.GetCollective(collective);
         m_running[collective] = std::make_unique<Running>();
-        ++m_runningCount;
         m_running[collective]->issued.resize(what.ranks.size());
         m_running[collective]->node.resize(what.ranks.size());
         m_running[collective]->chunksLeft.assign(what.ranks.size(), what.chunks);
@@ -50,7 +49,6 @@ CollectiveProgress::FinishChunk(uint32_t collective, uint32_t member)
     if (++running.membersDone == running.issued.size())
     {
         m_running[collective].reset();
-        --m_runningCount;
     }
     return true;
 }

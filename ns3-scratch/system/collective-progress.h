@@ -55,12 +55,6 @@ class CollectiveProgress
      */
     bool FinishChunk(uint32_t collective, uint32_t member);
 
-    /// @return the number of collectives that a rank has issued and a rank has not finished
-    uint32_t GetRunning() const
-    {
-        return m_runningCount;
-    }
-
     /**
      * Describe the progress of a collective.
      *
@@ -82,7 +76,6 @@ class CollectiveProgress
 
     const CollectivePlans& m_plans;
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
-    uint32_t m_runningCount{0};                      //!< number of those that are not null
 };
 
 } // namespace cosim

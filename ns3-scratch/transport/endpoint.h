@@ -5,16 +5,13 @@
 #ifndef COSIM_ENDPOINT_H
 #define COSIM_ENDPOINT_H
 
-#include "support/state-digest.h"
 #include "transport/flow-observer.h"
 #include "transport/packet-counts.h"
 #include "transport/packet.h"
 
 #include "ns3/nstime.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace cosim
 {
@@ -74,39 +71,6 @@ struct FlowEnds
     FlowReceiver* receiver{nullptr};
 };
 
-/// The part of a Repeatable that concerns the endpoints of flows.
-class RepeatableTransport
-{
-  public:
-    virtual ~RepeatableTransport() = default;
-
-    /// @return why the state of the endpoints cannot be compared, or an empty string
-    virtual std::string GetObstacle() const = 0;
-
-    /// @return true if no endpoint waits for anything but acknowledgments
-    virtual bool IsAtRest() const = 0;
-
-    /**
-     * Add the state of all endpoints, which must be at rest (see Repeatable::AddState).
-     *
-     * @param digest receives the state
-     * @return the latest time at which something that the state leaves out had an effect; -1: never
-     * [ps]
-     */
-    virtual int64_t AddState(StateDigest& digest) const = 0;
-
-    /**
-     * Add what a packet without payload is that a sender waits for.
-     *
-     * @param digest receives it
-     * @param sender the sender
-     * @param packet the packet
-     */
-    virtual void AddPacket(StateDigest& digest,
-                           const FlowSender& sender,
-                           const Packet& packet) const = 0;
-};
-
 class ReplayableTransport;
 
 /**
@@ -141,9 +105,6 @@ class Transport
     /// @param packet a packet of this transport that is no longer on its way
     virtual void Release(Packet* packet) = 0;
 
-    /// @return the number of packets that are on their way
-    virtual std::size_t CountPackets() const = 0;
-
     /// @return the packets that all endpoints have sent
     virtual PacketCounts GetSent() const = 0;
 
@@ -151,12 +112,6 @@ class Transport
     virtual bool CanPause() const
     {
         return false;
-    }
-
-    /// @return the object that compares states of the endpoints, or null if there is none
-    virtual RepeatableTransport* GetRepeatable()
-    {
-        return nullptr;
     }
 
     /// @return the object that takes flows along trails, or null if there is none

@@ -4,16 +4,11 @@
 
 #include "workload/trace-executor.h"
 
-#include "clock/causal-simulator.h"
 #include "workload/waiting-report.h"
 
 #include "ns3/simulator.h"
 
-#include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace cosim
 {
@@ -199,15 +194,11 @@ TraceExecutor::RunCompute(uint32_t id, uint32_t node)
         return;
     }
     ++m_computing;
-    const uint32_t slot = m_running.Take();
-    CausalSimulator& simulator = CausalSimulator::Get();
-    const auto now = static_cast<uint64_t>(simulator.GetNowPs());
-    const int64_t causePs = simulator.GetCurrent().scheduledPs;
-    m_running[slot] = {id, node, now, now + duration, causePs, simulator.TakeNumber(), true};
     ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
                              &TraceExecutor::OnComputed,
                              this,
-                             slot);
+                             id,
+                             node);
 }
 
 void
@@ -215,7 +206,6 @@ TraceExecutor::BeginNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     worker.state[node] = NodeState::BEGUN;
-    worker.highest = std::max(worker.highest, node);
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeBegun({Now(), worker.rank, worker.plan->trace, node});
@@ -234,7 +224,6 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
     TraceWorker& worker = m_workers.Get(id);
     for (uint32_t i = waiting.begin[node]; i < waiting.begin[node + 1]; ++i)
     {
-        worker.highest = std::max(worker.highest, waiting.nodes[i]);
         if (--worker.pending[waiting.nodes[i]] == 0)
         {
             m_changes.Push({id, waiting.nodes[i], ChangeKind::READY});
@@ -243,17 +232,10 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
 }
 
 void
-TraceExecutor::OnComputed(uint32_t slot)
+TraceExecutor::OnComputed(uint32_t id, uint32_t node)
 {
-    if (m_restListener != nullptr)
-    {
-        NoteRest(slot);
-    }
-    Running& done = m_running[slot];
-    done.isActive = false;
-    m_running.Return(slot);
     --m_computing;
-    m_changes.Push({done.worker, done.node, ChangeKind::DONE});
+    m_changes.Push({id, node, ChangeKind::DONE});
     Drain();
     m_listener.OnWorkloadActivity();
 }
@@ -371,145 +353,6 @@ uint64_t
 TraceExecutor::Now() const
 {
     return static_cast<uint64_t>(m_network.SimGetTime().GetTimeStep());
-}
-
-// Rest and repetition.
-
-/// Notify the listener if the workload rests, before a COMPUTE node ends.
-void
-TraceExecutor::NoteRest(uint32_t slot)
-{
-    const Running& ending = m_running[slot];
-    const Trace& trace = *m_workers.Get(ending.worker).plan->trace;
-    const uint32_t iteration = trace.iteration[ending.node];
-    if (int64_t{iteration} > m_restIteration && IsAtRest())
-    {
-        const int64_t before = m_restIteration;
-        m_restIteration = iteration; // Skip moves it
-        if (!m_restListener->OnRest(iteration))
-        {
-            m_restIteration = before;
-        }
-    }
-}
-
-bool
-TraceExecutor::IsAtRest() const
-{
-    if (m_draining || m_checking || m_stopped || m_timers.GetRunning() != 0 ||
-        m_messages.GetRunning() != 0 || !m_changes.IsEmpty() || !m_choosing.empty() ||
-        m_computing < m_workersLeft || !m_engine.IsAtRest())
-    {
-        return false;
-    }
-    std::vector<bool> computes(m_workers.GetCount());
-    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
-    {
-        const Running& running = m_running[slot];
-        if (running.isActive)
-        {
-            computes[running.worker] = true;
-        }
-    }
-    const std::vector<TraceWorker>& workers = m_workers.GetAll();
-    for (uint32_t id = 0; id < workers.size(); ++id)
-    {
-        if (workers[id].state.empty())
-        {
-            continue;
-        }
-        if (!computes[id] || workers[id].Waits())
-        {
-            return false;
-        }
-    }
-    return true;
-}
-
-void
-TraceExecutor::AddState(StateDigest& digest,
-                        const IterationPattern& pattern,
-                        uint32_t iteration) const
-{
-    const uint32_t regular = iteration - pattern.GetFirst();
-    for (const TraceWorker& worker : m_workers.GetAll())
-    {
-        worker.AddState(digest, pattern.GetPlaces(*worker.plan->trace), regular);
-    }
-    std::vector<Running> running;
-    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
-    {
-        if (m_running[slot].isActive)
-        {
-            running.push_back(m_running[slot]);
-        }
-    }
-    // in the order in which those that end at the same time end
-    std::sort(running.begin(), running.end(), [](const Running& a, const Running& b) {
-        return std::tuple(a.beganPs, a.causePs, a.number) <
-               std::tuple(b.beganPs, b.causePs, b.number);
-    });
-    const auto now = static_cast<uint64_t>(CausalSimulator::Get().GetNowPs());
-    const int64_t number = CausalSimulator::Get().TakeNumber();
-    for (const Running& one : running)
-    {
-        const TraceWorker& worker = m_workers.GetAll()[one.worker];
-        const IterationPattern::Places& places = pattern.GetPlaces(*worker.plan->trace);
-        digest.Add(one.worker);
-        digest.Add(one.node - places.nodesBegin - regular * places.nodes);
-        digest.Add(now - one.beganPs);
-        digest.Add(now - static_cast<uint64_t>(one.causePs));
-        digest.Add(one.endsPs - now);
-        digest.Add(static_cast<uint64_t>(number - one.number));
-    }
-}
-
-uint32_t
-TraceExecutor::GetFirstIteration() const
-{
-    uint32_t first = std::numeric_limits<uint32_t>::max();
-    for (const TraceWorker& worker : m_workers.GetAll())
-    {
-        if (worker.GetFirstOpen() < worker.state.size())
-        {
-            first = std::min(first, worker.plan->trace->iteration[worker.GetFirstOpen()]);
-        }
-    }
-    return first;
-}
-
-uint32_t
-TraceExecutor::GetLastIteration() const
-{
-    uint32_t last = 0;
-    for (const TraceWorker& worker : m_workers.GetAll())
-    {
-        if (!worker.state.empty())
-        {
-            last = std::max(last, worker.plan->trace->iteration[worker.highest]);
-        }
-    }
-    return last;
-}
-
-void
-TraceExecutor::Skip(const IterationPattern& pattern, uint32_t iterations)
-{
-    for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
-    {
-        TraceWorker& worker = m_workers.Get(id);
-        if (!worker.state.empty())
-        {
-            worker.Skip(pattern.GetPlaces(*worker.plan->trace), iterations);
-        }
-    }
-    for (uint32_t slot = 0; slot < m_running.GetCount(); ++slot)
-    {
-        Running& running = m_running[slot];
-        const Trace& trace = *m_workers.Get(running.worker).plan->trace;
-        running.node += running.isActive ? iterations * pattern.GetPlaces(trace).nodes : 0;
-    }
-    m_restIteration += iterations;
 }
 
 } // namespace cosim

@@ -10,12 +10,9 @@
 #include "network/run-observers.h"
 #include "stream/stream.h"
 #include "support/ring-buffer.h"
-#include "support/slot-pool.h"
-#include "support/state-digest.h"
 #include "system/collective-engine.h"
 #include "system/outbox.h"
 #include "workload/compute-speeds.h"
-#include "workload/iteration-pattern.h"
 #include "workload/message-nodes.h"
 #include "workload/timer-nodes.h"
 #include "workload/trace-workers.h"
@@ -49,24 +46,6 @@ class WorkloadListener
     virtual void OnWorkloadActivity() = 0;
 };
 
-/// Is notified when the workload rests.
-class RestListener
-{
-  public:
-    virtual ~RestListener() = default;
-
-    /**
-     * Called once per iteration, at the first time at which every rank computes and no collective
-     * or message is under way above the network, just before a COMPUTE node ends.
-     * TraceExecutor::Skip may be called.
-     *
-     * @param iteration the iteration of this node, larger than in earlier calls
-     * @return false if the network does not rest, so that the next such time of the iteration
-     * counts
-     */
-    virtual bool OnRest(uint32_t iteration) = 0;
-};
-
 /**
  * Runs the traces of a stream.
  *
@@ -91,35 +70,6 @@ class TraceExecutor : public CollectiveListener
 
     /// Start all nodes without dependencies. Call it inside a simulator event.
     void Start();
-
-    /// @param listener notified when the workload rests; not owned
-    void SetRestListener(RestListener& listener)
-    {
-        m_restListener = &listener;
-    }
-
-    /**
-     * Add the state of the workload at rest, relative to an iteration and to the current time.
-     *
-     * @param digest receives the state
-     * @param pattern the pattern of the iterations
-     * @param iteration a regular iteration
-     */
-    void AddState(StateDigest& digest, const IterationPattern& pattern, uint32_t iteration) const;
-
-    /// @return the earliest iteration with a node that is not done
-    uint32_t GetFirstIteration() const;
-
-    /// @return the latest iteration with a node that has begun or has a dependency that is done
-    uint32_t GetLastIteration() const;
-
-    /**
-     * Go on with the same state in a later iteration. Call it only at rest.
-     *
-     * @param pattern the pattern of the iterations; the open nodes are in regular ones
-     * @param iterations number of iterations to skip
-     */
-    void Skip(const IterationPattern& pattern, uint32_t iterations);
 
     /// @return payload of all messages of the workload [bytes]
     uint64_t GetTotalBytes() const
@@ -163,18 +113,6 @@ class TraceExecutor : public CollectiveListener
         uint32_t lane; //!< its index
     };
 
-    /// A COMPUTE node that runs.
-    struct Running
-    {
-        uint32_t worker{0};
-        uint32_t node{0};
-        uint64_t beganPs{0};  //!< on the clock of the simulator
-        uint64_t endsPs{0};   //!< on the clock of the simulator
-        int64_t causePs{0};   //!< time at which the event that began it was scheduled
-        int64_t number{0};    //!< that the simulator gave just before
-        bool isActive{false}; //!< false: the slot is free
-    };
-
     void Drain();
     void StartNode(uint32_t id, uint32_t node);
     void RunNode(uint32_t id, uint32_t node);
@@ -187,9 +125,7 @@ class TraceExecutor : public CollectiveListener
     void FinishNode(uint32_t id, uint32_t node);
     void FinishWorker();
     void OnNodeDone(uint32_t id, uint32_t node);
-    void OnComputed(uint32_t slot);
-    void NoteRest(uint32_t slot);
-    bool IsAtRest() const;
+    void OnComputed(uint32_t id, uint32_t node);
     bool IsStuck() const;
     void CheckProgress();
     void OnProgressCheck();
@@ -212,9 +148,6 @@ class TraceExecutor : public CollectiveListener
     bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
     uint64_t m_computing{0}; //!< number of running COMPUTE nodes
-    SlotPool<Running> m_running;
-    RestListener* m_restListener{nullptr}; //!< not owned; null: nobody is notified
-    int64_t m_restIteration{-1};           //!< iteration of the last call of OnRest that counted
 };
 
 } // namespace cosim

@@ -7,8 +7,6 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
-#include "support/state-digest.h"
-#include "workload/iteration-pattern.h"
 #include "workload/trace-plan.h"
 
 #include <cstdint>
@@ -63,31 +61,6 @@ struct TraceWorker
         return plan->trace->lane.empty() ? 0 : plan->trace->lane[node];
     }
 
-    /**
-     * Add the state of the trace, relative to an iteration.
-     *
-     * @param digest receives the state
-     * @param places the places of the iterations in the trace
-     * @param iterations number of regular iterations before that iteration
-     */
-    void AddState(StateDigest& digest,
-                  const IterationPattern::Places& places,
-                  uint32_t iterations) const;
-
-    /// @return true if a node that is no COMPUTE node has begun and is not done
-    bool Waits() const;
-
-    /// @return the first node that is not done
-    uint32_t GetFirstOpen() const;
-
-    /**
-     * Go on with the same state in a later iteration.
-     *
-     * @param places the places of the iterations in the trace
-     * @param iterations number of iterations to skip
-     */
-    void Skip(const IterationPattern::Places& places, uint32_t iterations);
-
     Rank rank;
     const TracePlan* plan;
     std::vector<uint32_t> pending; //!< per node: number of dependencies that are not done
@@ -96,8 +69,6 @@ struct TraceWorker
     bool isComputing{false};
     std::vector<Lane> lanes;
     uint32_t nodesLeft;
-    uint32_t highest{0};           //!< no later node has begun or has a dependency that is done
-    mutable uint32_t firstOpen{0}; //!< all earlier nodes are done; see GetFirstOpen
 };
 
 /// The workers of all ranks that have a trace.

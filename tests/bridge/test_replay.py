@@ -85,7 +85,6 @@ def test_samples_need_packets(repository: Path) -> None:
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
     assert bridge.run(scenario).replay is not None
     assert bridge.run(scenario, {"outputs.series.interval": "10us"}).replay is None
-    assert bridge.run(scenario, {"simulation.repeat": "exact"}).replay is None
 
 
 def test_the_time_limit_cuts_a_run_that_is_played(repository: Path) -> None:

@@ -66,6 +66,13 @@ def test_sizes_of_an_earlier_version_have_units(raw_result: dict[str, Any], tmp_
     assert loaded.collectives[0].bytes == raw_result["collectives"][0]["bytes"]
 
 
+def test_a_block_that_is_gone_is_left_out(raw_result: dict[str, Any], tmp_path: Path) -> None:
+    document = Result.model_validate(raw_result).to_dict()
+    old = document | {"repeat": {"mode": "exact", "skipped": [], "note": "no iteration repeats"}}
+    (tmp_path / "result.json").write_text(json.dumps(old))
+    assert Result.load(tmp_path).to_dict() == document
+
+
 def test_result_is_frozen(result: Result) -> None:
     with pytest.raises(ValidationError):
         result.time_ns = 0  # type: ignore[misc]

@@ -87,7 +87,7 @@ def test_keys_that_are_gone(tmp_path):
     old = json.loads(json.dumps(scenario.resolved()))
     old["system"] |= {"min_chunk": "1B", "estimator_chunks": None}
     old["transport"] |= {"initial_rto": "50ms", "clock_granularity": "1us", "data_retries": 15}
-    old["simulation"] |= {"check_interval": 20}  # without an effect: no iteration is skipped
+    old["simulation"] |= {"repeat": "exact", "repeat_tolerance": 0.1, "check_interval": 20}
     result = tmp_path / "result.json"
     result.write_text(json.dumps({"simulator": {}, "scenario": old}))
     assert load_scenario(result).resolved() == scenario.resolved()
@@ -96,7 +96,9 @@ def test_keys_that_are_gone(tmp_path):
         ("system.estimator_chunks", 8, "expected only system.chunks"),
         ("transport.initial_rto", "1ms", "expected only transport.min_rto"),
         ("transport.clock_granularity", "1ms", "it is always 1us"),
-        ("simulation.check_interval", 20, "it is always 1000"),
+        ("simulation.repeat", "approximate", "on express, simulation.replay"),
+        ("simulation.repeat_tolerance", 0.1, "on express, simulation.replay"),
+        ("simulation.check_interval", 20, "on express, simulation.replay"),
         ("transport.data_retries", 9, "it is always 15"),
     ):
         block, key = path.split(".")

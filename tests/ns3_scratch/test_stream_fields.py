@@ -18,7 +18,6 @@ READER = (STREAM / "stream-reader.cc").read_text()
 MESSAGES = api.DESCRIPTOR.message_types_by_name
 OTHER_NAMES = {
     "Header": "StreamHeader",
-    "Repeat": "RepeatSettings",
     "Tcp": "TcpSettings",
     "System": "SystemSettings",
 }
@@ -30,7 +29,6 @@ ENUMERATIONS = {
     "ChunkOrder": MESSAGES["System"].enum_types_by_name["ChunkOrder"],
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
-    "RepeatMode": MESSAGES["Repeat"].enum_types_by_name["Mode"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
     "EventKind": MESSAGES["NetworkEvent"].enum_types_by_name["Kind"],
     "PathSpread": MESSAGES["Topology"].enum_types_by_name["Spread"],

@@ -4,7 +4,6 @@
 
 #include "fabrics/analytical/ack-stalls.h"
 
-#include "clock/causal-simulator.h"
 #include "fabrics/message/message-fabric.h"
 
 #include <algorithm>
@@ -56,29 +55,6 @@ AckStalls::GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const
     return static_cast<uint64_t>(std::min(delay, static_cast<double>(MAX_TIME_PS)));
 }
 
-void
-AckStalls::AddState(StateDigest& digest, uint64_t at) const
-{
-    for (std::size_t id = 0; id < m_links.size(); ++id)
-    {
-        if (m_links[id].busyUntil > at)
-        {
-            digest.Add(id);
-            digest.Add(m_links[id].busyUntil - at);
-            digest.Add(m_links[id].path);
-        }
-    }
-}
-
-void
-AckStalls::Shift(uint64_t ps)
-{
-    for (Link& link : m_links)
-    {
-        link.busyUntil = MessageFabric::Later(link.busyUntil, ps);
-    }
-}
-
 /// @return the number of gaps between the windows of a message
 uint64_t
 AckStalls::CountGaps(uint32_t path, uint64_t wireBytes) const
@@ -86,10 +62,6 @@ AckStalls::CountGaps(uint32_t path, uint64_t wireBytes) const
     auto left = static_cast<double>(wireBytes);
     auto sent = static_cast<double>(m_fabric.GetFlow(path).bytes);
     uint64_t gaps = 0;
-    if (!m_sizes.Get(sent).isFull)
-    {
-        m_historyPs = CausalSimulator::Get().GetNowPs();
-    }
     for (WindowSize size = m_sizes.Get(sent); left > size.withRest; size = m_sizes.Get(sent))
     {
         if (size.isFull)

@@ -7,7 +7,6 @@
 
 #include "fabrics/analytical/window-sizes.h"
 #include "fabrics/message/parcels.h"
-#include "support/state-digest.h"
 
 #include <cstdint>
 #include <span>
@@ -53,24 +52,6 @@ class AckStalls
         return IsLarge(wireBytes) ? GetOfLarge(path, wireBytes, at) : 0;
     }
 
-    /**
-     * Add the state, relative to a time.
-     *
-     * @param digest receives the state
-     * @param at the time [ps]
-     */
-    void AddState(StateDigest& digest, uint64_t at) const;
-
-    /// @param ps by how much the clock is set forward [ps]
-    void Shift(uint64_t ps);
-
-    /// @return the latest time, on the clock of the simulator, at which it mattered how much a
-    /// connection had sent; -1: never [ps]
-    int64_t GetHistoryPs() const
-    {
-        return m_historyPs;
-    }
-
   private:
     /// The number of ranks from which on a row of ranks that send counts as a ring.
     static constexpr uint32_t MAX_RING = 64;
@@ -97,7 +78,6 @@ class AckStalls
     const double m_payloadShare; //!< of a full packet
     const uint64_t m_first;      //!< first window of a connection [bytes on the wire]
     std::vector<Link> m_links;
-    mutable int64_t m_historyPs{-1}; //!< see GetHistoryPs
 };
 
 } // namespace cosim

@@ -43,7 +43,7 @@ namespace cosim
  * needs no simulator event per message. On other links this would cost more than an event: each
  * message that goes on to another link moves all that are expected behind it.
  */
-class AnalyticalFabric : public MessageFabric, public Repeatable
+class AnalyticalFabric : public MessageFabric
 {
   public:
     /**
@@ -52,16 +52,6 @@ class AnalyticalFabric : public MessageFabric, public Repeatable
      * outlive the fabric
      */
     AnalyticalFabric(const Topology& topology, const Settings& settings);
-
-    // Fabric
-    Repeatable* GetRepeatable() override;
-    bool IsAtRest() const override;
-
-    // Repeatable
-    int64_t AddState(StateDigest& digest) const override;
-    NetworkCounters GetCounters() const override;
-    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
-    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;

@@ -4,7 +4,6 @@
 
 #include "fabrics/analytical/send-windows.h"
 
-#include "clock/causal-simulator.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/wide-arithmetic.h"
 
@@ -132,10 +131,6 @@ SendWindows::SetWindow(Path& path)
     busy.window = static_cast<uint64_t>(size.withRest);
     busy.isFull = size.isFull;
     path.few = busy.window / 2;
-    if (!busy.isFull)
-    {
-        m_historyPs = CausalSimulator::Get().GetNowPs();
-    }
 }
 
 void
@@ -288,59 +283,6 @@ SendWindows::GetRoomPs(const Busy& busy, uint64_t wireBytes) const
         excess -= sent.wireBytes;
     }
     return busy.sent.Back().ackedAt;
-}
-
-void
-SendWindows::AddState(StateDigest& digest, uint64_t at) const
-{
-    for (std::size_t id = 0; id < m_paths.size(); ++id)
-    {
-        const Path& path = m_paths[id];
-        if (path.few > 0)
-        {
-            digest.Add(id);
-            digest.Add(path.few);
-        }
-        if (path.ackedAt <= at)
-        {
-            continue; // it rests
-        }
-        digest.Add(id);
-        digest.Add(path.ackedAt - at);
-        digest.Add(path.ackedFrom - at); // modulo 2^64
-        digest.Add(path.bytes);
-        if (path.busy == NONE)
-        {
-            continue;
-        }
-        const RingBuffer<Sent>& sent = m_busy[path.busy].sent;
-        for (std::size_t i = 0; i < sent.GetSize(); ++i)
-        {
-            digest.Add(sent.At(i).wireBytes);
-            digest.Add(sent.At(i).ackedFrom - at); // modulo 2^64
-            digest.Add(sent.At(i).ackedAt - at);   // modulo 2^64
-        }
-    }
-}
-
-void
-SendWindows::Shift(uint64_t ps)
-{
-    for (Path& path : m_paths)
-    {
-        path.ackedFrom = MessageFabric::Later(path.ackedFrom, ps);
-        path.ackedAt = MessageFabric::Later(path.ackedAt, ps);
-        if (path.busy == NONE)
-        {
-            continue;
-        }
-        RingBuffer<Sent>& sent = m_busy[path.busy].sent;
-        for (std::size_t i = 0; i < sent.GetSize(); ++i)
-        {
-            sent.At(i).ackedFrom = MessageFabric::Later(sent.At(i).ackedFrom, ps);
-            sent.At(i).ackedAt = MessageFabric::Later(sent.At(i).ackedAt, ps);
-        }
-    }
 }
 
 } // namespace cosim

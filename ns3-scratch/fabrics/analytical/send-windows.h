@@ -10,7 +10,6 @@
 #include "support/huge-allocator.h"
 #include "support/ring-buffer.h"
 #include "support/slot-pool.h"
-#include "support/state-digest.h"
 
 #include <cstdint>
 #include <optional>
@@ -141,24 +140,6 @@ class SendWindows
      */
     std::optional<Sending> Release(uint32_t path, uint64_t now);
 
-    /**
-     * Add the state at a time at which no message is on its way, relative to that time.
-     *
-     * @param digest receives the state
-     * @param at the time [ps]
-     */
-    void AddState(StateDigest& digest, uint64_t at) const;
-
-    /// @param ps by how much the clock is set forward [ps]
-    void Shift(uint64_t ps);
-
-    /// @return the latest time, on the clock of the simulator, at which it mattered how much a
-    /// connection had sent; -1: never [ps]
-    int64_t GetHistoryPs() const
-    {
-        return m_historyPs;
-    }
-
   private:
     static constexpr uint32_t NONE = UINT32_MAX;
     /// An event releases so much of a window, unless less is held: 1/GROUPS.
@@ -239,7 +220,6 @@ class SendWindows
     std::vector<Link> m_links;
     HugeVector<Path> m_paths;
     SlotPool<Busy> m_busy;
-    int64_t m_historyPs{-1}; //!< see GetHistoryPs
 };
 
 } // namespace cosim

@@ -154,7 +154,6 @@ BusyUntilPort::ScheduleArrival(const EventOrigin& origin)
 {
     const Transit& first = m_packets.Front();
     m_front = {origin.scheduledPs, origin.causePs};
-    m_frontNumber = origin.number;
     m_clock.Schedule(first.arrivalPs, *this, origin, first.packet);
 }
 
@@ -211,44 +210,6 @@ BusyUntilPort::Withdraw(std::vector<Packet*>& packets)
         std::reverse(packets.begin() + static_cast<std::ptrdiff_t>(before), packets.end());
         m_busyUntilPs = m_packets.Back().arrivalPs - m_latencyPs;
         m_last = GetStart(m_packets.GetSize() - 1);
-    }
-}
-
-void
-BusyUntilPort::AddState(StateDigest& digest,
-                        int64_t number,
-                        const std::function<void(const Packet&)>& add) const
-{
-    const int64_t now = m_clock.GetNowPs();
-    const auto addSince = [&digest, now](int64_t timePs) {
-        digest.Add(static_cast<uint64_t>(now - timePs));
-    };
-    digest.Add(m_packets.GetSize());
-    if (m_busyUntilPs >= now)
-    {
-        addSince(m_busyUntilPs);
-        addSince(m_last.timePs);
-        addSince(m_last.causePs);
-    }
-    if (m_packets.IsEmpty())
-    {
-        return;
-    }
-    addSince(m_front.timePs);
-    addSince(m_front.causePs);
-    digest.Add(static_cast<uint64_t>(number - m_frontNumber));
-    for (std::size_t i = 0; i < m_packets.GetSize(); ++i)
-    {
-        const Transit& transit = m_packets.At(i);
-        addSince(transit.arrivalPs);
-        digest.Add(uint64_t{transit.passage.bytes} << 1 | (transit.isQueued ? 1 : 0));
-        add(*transit.packet);
-    }
-    for (std::size_t i = 0; i < m_origins.GetSize(); ++i)
-    {
-        addSince(m_origins.At(i).scheduledPs);
-        addSince(m_origins.At(i).causePs);
-        digest.Add(static_cast<uint64_t>(number - m_origins.At(i).number));
     }
 }
 

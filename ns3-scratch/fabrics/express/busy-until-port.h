@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -51,14 +50,6 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
         return m_packets.IsEmpty() ? -1 : m_packets.Back().arrivalPs;
     }
 
-    std::size_t GetPackets() const override
-    {
-        return m_packets.GetSize();
-    }
-
-    void AddState(StateDigest& digest,
-                  int64_t number,
-                  const std::function<void(const Packet&)>& add) const override;
     LinkCounters GetCounters() override;
     uint64_t TakeLongestQueue() override;
 
@@ -98,7 +89,6 @@ class alignas(64) BusyUntilPort final : public Port, private CausalEvent
     CausalSimulator& m_clock;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
-    int64_t m_frontNumber{0};          //!< of the origin of the event that is pending
     Start m_front{-1, -1};             //!< the transmission of the packet that arrives next
     RingBuffer<Transit> m_packets;     //!< the first one has an event pending
     RingBuffer<EventOrigin> m_origins; //!< of the arrivals of all packets that were not queued

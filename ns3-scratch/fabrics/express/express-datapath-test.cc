@@ -11,7 +11,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -56,12 +55,6 @@ class Datagrams final : public Transport
     void Release(Packet* packet) override
     {
         delete packet;
-        --m_packets;
-    }
-
-    std::size_t CountPackets() const override
-    {
-        return m_packets;
     }
 
     PacketCounts GetSent() const override
@@ -120,7 +113,6 @@ class Datagrams final : public Transport
 
     void Send(FlowId flow, uint32_t payload)
     {
-        ++m_packets;
         m_sent.Add(payload, payload);
         auto* const packet = new Packet{};
         packet->flow = flow;
@@ -132,7 +124,6 @@ class Datagrams final : public Transport
     FlowObserver* m_observer{nullptr};
     std::deque<Sender> m_senders;
     std::deque<Receiver> m_receivers;
-    std::size_t m_packets{0}; //!< on their way
     PacketCounts m_sent;
 };
 

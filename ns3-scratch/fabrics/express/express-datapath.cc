@@ -4,7 +4,6 @@
 
 #include "fabrics/express/express-datapath.h"
 
-#include "clock/causal-simulator.h"
 #include "fabrics/express/circuit-router.h"
 #include "fabrics/express/detour-router.h"
 #include "fabrics/express/path-router.h"
@@ -50,12 +49,10 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  std::unique_ptr<Transport> transport,
                                  SwitchBuffers buffers,
                                  PortMaker makePort)
-    : m_clock(setup.clock),
-      m_transport(std::move(transport)),
+    : m_transport(std::move(transport)),
       m_links(setup, client, *m_transport, std::move(buffers), makePort),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
-      m_repeatable(m_transport->GetRepeatable()),
       m_replayable(m_transport->GetReplayable())
 {
     m_transport->Attach(*m_router, client);
@@ -115,40 +112,6 @@ LinkControl*
 ExpressDatapath::GetLinkControl()
 {
     return m_router->GetLinkControl();
-}
-
-// Repetition.
-
-RepeatableDatapath*
-ExpressDatapath::GetRepeatable()
-{
-    return m_repeatable != nullptr && m_router->IsFixed() ? this : nullptr;
-}
-
-std::string
-ExpressDatapath::GetObstacle() const
-{
-    return m_repeatable->GetObstacle();
-}
-
-bool
-ExpressDatapath::IsAtRest() const
-{
-    // All data is delivered, so what is left on the links are acknowledgments.
-    return m_links.CountPackets() == m_transport->CountPackets() && m_repeatable->IsAtRest();
-}
-
-int64_t
-ExpressDatapath::AddState(StateDigest& digest) const
-{
-    const int64_t number = m_clock.TakeNumber();
-    for (uint32_t link = 0; link < m_links.GetCount(); ++link)
-    {
-        m_links[link].AddState(digest, number, [this, &digest](const Packet& packet) {
-            m_repeatable->AddPacket(digest, *m_flows.GetSender(packet.flow), packet);
-        });
-    }
-    return m_repeatable->AddState(digest);
 }
 
 // Replay.

@@ -15,7 +15,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace cosim
@@ -28,7 +27,7 @@ namespace cosim
  * chooses the links of each packet, and a packet costs one event per link. A connection starts in
  * the state that a handshake leaves it in, and is created when it is first used.
  */
-class ExpressDatapath : public Datapath, private RepeatableDatapath, private ReplayableDatapath
+class ExpressDatapath : public Datapath, private ReplayableDatapath
 {
   public:
     /**
@@ -52,15 +51,9 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath, private Rep
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;
     LinkControl* GetLinkControl() override;
-    RepeatableDatapath* GetRepeatable() override;
     ReplayableDatapath* GetReplayable() override;
 
   private:
-    // RepeatableDatapath
-    std::string GetObstacle() const override;
-    bool IsAtRest() const override;
-    int64_t AddState(StateDigest& digest) const override;
-
     // ReplayableDatapath
     std::unique_ptr<FlowTrail> BeginTrail(FlowId flow) override;
     PacketCounts CountPackets(FlowId flow, const FlowTrail& trail) override;
@@ -69,13 +62,11 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath, private Rep
     void Advance(FlowId flow, FlowTrail& trail, int64_t startPs) override;
     uint64_t TakeLongestQueue(uint32_t link) override;
 
-    CausalSimulator& m_clock;
     std::unique_ptr<Transport> m_transport;
     ExpressLinks m_links;
     ExpressFlows m_flows;
     std::unique_ptr<Router> m_router;
-    RepeatableTransport* m_repeatable;       //!< part of m_transport, or null
-    const ReplayableTransport* m_replayable; //!< likewise
+    const ReplayableTransport* m_replayable; //!< part of m_transport, or null
 };
 
 } // namespace cosim

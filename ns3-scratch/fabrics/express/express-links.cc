@@ -61,15 +61,4 @@ ExpressLinks::Lose(uint32_t link, Packet* packet)
     m_transport.Release(packet);
 }
 
-std::size_t
-ExpressLinks::CountPackets() const
-{
-    std::size_t packets = 0;
-    for (const auto& link : m_links)
-    {
-        packets += link->GetPackets();
-    }
-    return packets;
-}
-
 } // namespace cosim

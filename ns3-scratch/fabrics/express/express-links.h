@@ -10,7 +10,6 @@
 #include "transport/endpoint.h"
 #include "transport/switch-buffer.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -71,9 +70,6 @@ class ExpressLinks
     {
         return m_refusals;
     }
-
-    /// @return the number of packets on all links
-    std::size_t CountPackets() const;
 
   private:
     void Refuse(uint32_t link, Packet* packet);

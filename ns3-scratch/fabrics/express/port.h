@@ -8,15 +8,12 @@
 #include "clock/causal-simulator.h"
 #include "network/link-summary.h"
 #include "network/live-links.h"
-#include "support/state-digest.h"
 #include "transport/packet.h"
 #include "transport/switch-buffer.h"
 
 #include "ns3/data-rate.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -216,20 +213,6 @@ class Port : public EgressQueue
 
     /// @return the arrival of the last packet whose transmission has begun, or -1 [ps]
     virtual int64_t GetLastArrivalPs() const = 0;
-
-    /// @return the number of packets in the queue, in transmission and on their way
-    virtual std::size_t GetPackets() const = 0;
-
-    /**
-     * Add the state of the link, relative to the current time.
-     *
-     * @param digest receives the state
-     * @param number a number that the simulator has just given; others count relative to it
-     * @param add adds what a packet is
-     */
-    virtual void AddState(StateDigest& digest,
-                          int64_t number,
-                          const std::function<void(const Packet&)>& add) const = 0;
 
     /// @return the counters up to now
     virtual LinkCounters GetCounters() = 0;

@@ -107,10 +107,9 @@ PulledPort::SendNext()
     m_endPs = m_clock.GetNowPs() + durationPs;
     m_counters.busyPs += durationPs;
     m_counters.wireBytes += packet->wireBytes;
-    m_completing = m_clock.MakeOrigin();
-    m_clock.Schedule(m_endPs, m_completion, m_completing);
-    m_transits.Push({m_endPs + m_latencyPs, m_clock.MakeOrigin(), packet});
-    m_clock.Schedule(m_transits.Back().arrivalPs, m_arrival, m_transits.Back().origin, packet);
+    m_clock.Schedule(m_endPs, m_completion, m_clock.MakeOrigin());
+    m_transits.Push({m_endPs + m_latencyPs, packet});
+    m_clock.Schedule(m_transits.Back().arrivalPs, m_arrival, m_clock.MakeOrigin(), packet);
 }
 
 void
@@ -132,51 +131,6 @@ int64_t
 PulledPort::GetLastArrivalPs() const
 {
     return m_transits.IsEmpty() ? -1 : m_transits.Back().arrivalPs;
-}
-
-std::size_t
-PulledPort::GetPackets() const
-{
-    std::size_t packets = m_transits.GetSize();
-    for (const RingBuffer<Packet*>& queue : m_queues)
-    {
-        packets += queue.GetSize();
-    }
-    return packets;
-}
-
-void
-PulledPort::AddState(StateDigest& digest,
-                     int64_t number,
-                     const std::function<void(const Packet&)>& add) const
-{
-    const int64_t now = m_clock.GetNowPs();
-    const auto addOrigin = [&](const EventOrigin& origin) {
-        digest.Add(static_cast<uint64_t>(now - origin.scheduledPs));
-        digest.Add(static_cast<uint64_t>(now - origin.causePs));
-        digest.Add(static_cast<uint64_t>(number - origin.number));
-    };
-    digest.Add(m_paused);
-    digest.Add(m_isSending ? static_cast<uint64_t>(m_endPs - now) : UINT64_MAX);
-    if (m_isSending)
-    {
-        addOrigin(m_completing);
-    }
-    for (const RingBuffer<Packet*>& queue : m_queues)
-    {
-        digest.Add(queue.GetSize());
-        for (std::size_t i = 0; i < queue.GetSize(); ++i)
-        {
-            add(*queue.At(i));
-        }
-    }
-    digest.Add(m_transits.GetSize());
-    for (std::size_t i = 0; i < m_transits.GetSize(); ++i)
-    {
-        digest.Add(static_cast<uint64_t>(m_transits.At(i).arrivalPs - now));
-        addOrigin(m_transits.At(i).origin);
-        add(*m_transits.At(i).packet);
-    }
 }
 
 LinkCounters

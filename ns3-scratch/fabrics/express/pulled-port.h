@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -72,10 +71,6 @@ class PulledPort final : public Port
     void Set(TransmissionTimes& times, const LinkState& state) override;
     void Withdraw(std::vector<Packet*>& packets) override;
     int64_t GetLastArrivalPs() const override;
-    std::size_t GetPackets() const override;
-    void AddState(StateDigest& digest,
-                  int64_t number,
-                  const std::function<void(const Packet&)>& add) const override;
     LinkCounters GetCounters() override;
     uint64_t TakeLongestQueue() override;
 
@@ -86,7 +81,6 @@ class PulledPort final : public Port
     struct Transit
     {
         int64_t arrivalPs;
-        EventOrigin origin; //!< of its arrival
         Packet* packet;
     };
 
@@ -152,7 +146,6 @@ class PulledPort final : public Port
     uint64_t m_waitingBytes{0}; //!< in the queues
     int64_t m_waitingPs{0};     //!< time that their transmission takes
     int64_t m_endPs{0};         //!< end of the last transmission that has begun
-    EventOrigin m_completing;   //!< of the event at this time
     bool m_isSending{false};
     LinkCounters m_counters;
 };

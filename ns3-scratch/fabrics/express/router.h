@@ -34,7 +34,7 @@ class Router : public PacketCarrier, public Port::Receiver
         return false;
     }
 
-    /// @return true if packets of equal flows always take the same links, so that runs can repeat
+    /// @return true if packets of a flow always take the same links, so that they can be replayed
     virtual bool IsFixed() const
     {
         return false;

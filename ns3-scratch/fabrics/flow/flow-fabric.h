@@ -62,7 +62,7 @@ namespace cosim
  * Streams have no queues. The estimate therefore misses the time that packets wait behind those of
  * streams that fill the buffers, and that acknowledgments wait behind data.
  */
-class FlowFabric : public MessageFabric, public Repeatable
+class FlowFabric : public MessageFabric
 {
   public:
     /**
@@ -74,14 +74,6 @@ class FlowFabric : public MessageFabric, public Repeatable
 
     // Fabric
     LinkControl* GetLinkControl() override;
-    Repeatable* GetRepeatable() override;
-    bool IsAtRest() const override;
-
-    // Repeatable
-    int64_t AddState(StateDigest& digest) const override;
-    NetworkCounters GetCounters() const override;
-    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
-    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;

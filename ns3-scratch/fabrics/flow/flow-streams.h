@@ -173,12 +173,6 @@ class FlowStreams
         return id;
     }
 
-    /// @return true if no stream has a message
-    bool IsEmpty() const
-    {
-        return m_messages.GetTaken() == 0;
-    }
-
     /// @return a message of Add
     const Message& Get(uint32_t message) const
     {

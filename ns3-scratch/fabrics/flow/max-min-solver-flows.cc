@@ -91,17 +91,4 @@ MaxMinSolver::IsActive(uint32_t flow) const
     return m_flow[flow].isActive;
 }
 
-void
-MaxMinSolver::AddState(StateDigest& digest) const
-{
-    for (uint32_t id = 0; id < m_link.size(); ++id)
-    {
-        if (m_link[id].owned != 0)
-        {
-            digest.Add(id);
-            digest.AddDouble(m_users[id].level);
-        }
-    }
-}
-
 } // namespace cosim

@@ -105,7 +105,7 @@ MaxMinSolver::Fill(uint32_t id, double key)
         return;
     }
     link.isFilled = true;
-    m_users[id].level = m_filled = key > m_filled * (1 + SAME) ? key : m_filled;
+    m_filled = key > m_filled * (1 + SAME) ? key : m_filled;
     Freeze(id);
 }
 
@@ -119,7 +119,7 @@ MaxMinSolver::GetLevel(const Link& link)
 void
 MaxMinSolver::Freeze(uint32_t full)
 {
-    const double level = m_users[full].level;
+    const double level = m_filled;
     std::vector<uint32_t>& owned = m_users[full].owned;
     std::erase_if(owned, [&](uint32_t flow) { return m_flow[flow].bottleneck != full; });
     m_full.clear();
@@ -280,7 +280,6 @@ MaxMinSolver::FillAlone(Alone& alone)
         m_flow[flow].bottleneck = full;
         m_link[full].owned = 1;
         m_users[full].owned.assign(1, flow);
-        m_users[full].level = m_filled;
     }
     alone.flows.clear();
 }

@@ -8,7 +8,6 @@
 #include "support/huge-allocator.h"
 #include "support/packed-lists.h"
 #include "support/radix-queue.h"
-#include "support/state-digest.h"
 
 #include <algorithm>
 #include <array>
@@ -129,9 +128,6 @@ class MaxMinSolver
         }
     }
 
-    /// @param digest receives the state after a Solve without active flows
-    void AddState(StateDigest& digest) const;
-
     /// @return how many times Solve has looked for flows of a link that join: a measure of work
     uint64_t GetLooks() const
     {
@@ -168,7 +164,6 @@ class MaxMinSolver
     struct Users
     {
         double capacity{0};
-        double level{0};             //!< rate at which the link was last full
         uint64_t queuedAt{0};        //!< while solving: its key in m_order, or NEVER
         std::vector<uint32_t> flows; //!< one entry per active flow
         std::vector<uint32_t> hops;  //!< per entry: place in m_links

@@ -257,25 +257,6 @@ HostFabric::GetLinkControl()
     return m_fabric->GetLinkControl();
 }
 
-Repeatable*
-HostFabric::GetRepeatable()
-{
-    return m_fabric->GetRepeatable();
-}
-
-bool
-HostFabric::IsAtRest() const
-{
-    const auto now = static_cast<uint64_t>(SimGetTime().GetTimeStep());
-    const auto isFree = [now](const Processors& processors) {
-        return std::all_of(processors.free.begin(), processors.free.end(), [now](uint64_t free) {
-            return free <= now;
-        });
-    };
-    return isFree(m_sending) && isFree(m_receiving) && m_messages.GetTaken() == 0 &&
-           m_matcher.IsEmpty() && m_fabric->IsAtRest();
-}
-
 std::string
 HostFabric::GetFailure() const
 {

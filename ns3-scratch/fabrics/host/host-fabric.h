@@ -65,8 +65,6 @@ class HostFabric : public Fabric
     uint64_t GetDeliveredBytes() const override;
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
-    Repeatable* GetRepeatable() override;
-    bool IsAtRest() const override;
     std::string GetFailure() const override;
     void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;

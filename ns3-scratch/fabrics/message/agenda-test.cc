@@ -105,7 +105,6 @@ class AgendaTest : public UnitTest<AgendaTest>
         diary.agenda.Plan(20, 1);
         diary.agenda.Plan(10, 2);
         diary.agenda.Plan(20, 3);
-        NS_TEST_ASSERT_MSG_EQ(diary.agenda.IsEmpty(), false, "three events are planned");
         const uint64_t before = Simulator::GetEventCount();
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(diary.text,
@@ -113,7 +112,6 @@ class AgendaTest : public UnitTest<AgendaTest>
                               "calls");
         NS_TEST_ASSERT_MSG_EQ(diary.near.size(), 3, "each event comes nearer once");
         NS_TEST_ASSERT_MSG_EQ(Simulator::GetEventCount() - before, 2, "one event for each time");
-        NS_TEST_ASSERT_MSG_EQ(diary.agenda.IsEmpty(), true, "all events are handled");
     }
 
     void ServesWhatIsPlannedForNowBeforeTheEnd()

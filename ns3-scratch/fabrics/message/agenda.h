@@ -66,12 +66,6 @@ class Agenda : private CausalEvent
         }
     }
 
-    /// @return true if no event is planned
-    bool IsEmpty() const
-    {
-        return m_wakes.empty() && m_due.GetFirstKey() == NEVER;
-    }
-
     /// Handle no further events.
     void Close()
     {

@@ -71,13 +71,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
   protected:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// @return true if no message is on its way, no receive waits, and no event is planned
-    bool IsIdle() const
-    {
-        return IsMatched() && m_bundles.GetTaken() == 0 && m_parcels.IsEmpty() &&
-               m_agenda.IsEmpty();
-    }
-
     /**
      * Bit that marks the subject of a planned event as a bundle, not as a subject of the estimator.
      */

@@ -14,7 +14,6 @@
 #include "network/path-index.h"
 #include "network/transport-facts.h"
 #include "network/zones.h"
-#include "support/state-digest.h"
 #include "transport/flow-observer.h"
 #include "transport/flow-trail.h"
 
@@ -22,7 +21,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace cosim
@@ -74,22 +72,6 @@ struct DatapathSetup
     LiveLinks& links; //!< the links and paths as they are now
     const Zones& zones;
     CausalSimulator& clock;
-};
-
-/// The part of a Repeatable that concerns packets, links and endpoints.
-class RepeatableDatapath
-{
-  public:
-    virtual ~RepeatableDatapath() = default;
-
-    /// See Repeatable::GetObstacle.
-    virtual std::string GetObstacle() const = 0;
-
-    /// @return true if all packets are on links, and endpoints wait for acknowledgments only
-    virtual bool IsAtRest() const = 0;
-
-    /// See Repeatable::AddState.
-    virtual int64_t AddState(StateDigest& digest) const = 0;
 };
 
 /// The part of a Datapath that takes silent flows along trails (see FlowTrail).
@@ -168,12 +150,6 @@ class Datapath
 
     /// @return the object that changes the links during a run, or null if they cannot change
     virtual LinkControl* GetLinkControl()
-    {
-        return nullptr;
-    }
-
-    /// @return the object that compares and repeats states, or null if there is none
-    virtual RepeatableDatapath* GetRepeatable()
     {
         return nullptr;
     }

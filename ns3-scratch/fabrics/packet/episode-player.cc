@@ -199,12 +199,6 @@ EpisodePlayer::GetLinkControl()
     return m_packets->GetLinkControl();
 }
 
-RepeatableDatapath*
-EpisodePlayer::GetRepeatable()
-{
-    return nullptr; // what is played is not in the state of the datapath
-}
-
 /// @return the zone of a flow, which is made if nothing has entered it yet
 EpisodePlayer::Zone&
 EpisodePlayer::FindZone(FlowId flow)

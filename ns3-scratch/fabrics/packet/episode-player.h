@@ -61,7 +61,6 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;
     LinkControl* GetLinkControl() override;
-    RepeatableDatapath* GetRepeatable() override;
 
   private:
     using Tape = TapeLibrary::Tape;

@@ -27,10 +27,6 @@ namespace
 
 constexpr double PS_PER_NS = 1000.0;
 
-/// Bytes of a flow up to which ns-3's congestion window, a number of 32 bits, cannot overflow: it
-/// grows by at most what is acknowledged. The rest is room for the first window.
-constexpr uint64_t MOST_FLOW_BYTES = (uint64_t{1} << 32) - (uint64_t{1} << 30);
-
 } // namespace
 
 PacketFabric::PacketFabric(const Topology& topology,
@@ -42,8 +38,7 @@ PacketFabric::PacketFabric(const Topology& topology,
       m_zones(topology, m_pathIndex),
       m_datapath(make(
           {topology, settings, m_format, m_pathIndex, m_liveLinks, m_zones, CausalSimulator::Get()},
-          *this)),
-      m_repeatable(m_datapath->GetRepeatable())
+          *this))
 {
 }
 
@@ -211,12 +206,7 @@ PacketFabric::OnRttSample(FlowId id, Time rtt, Time /* oldest */)
     {
         return;
     }
-    const double rttNs = static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS;
-    SampleRoundTrip(id, NowPs(), rttNs);
-    if (m_isLogging)
-    {
-        m_roundTrips.push_back({NowPs(), rttNs, id});
-    }
+    SampleRoundTrip(id, NowPs(), static_cast<double>(rtt.GetTimeStep()) / PS_PER_NS);
 }
 
 void
@@ -369,19 +359,7 @@ LinkCounters
 PacketFabric::GetLink(uint32_t link) const
 {
     m_datapath->Update();
-    return ReadLink(link);
-}
-
-/// @return the counters of a link, which are up to date
-LinkCounters
-PacketFabric::ReadLink(uint32_t link) const
-{
-    LinkCounters counters = m_datapath->GetLink(link);
-    if (!m_repeatedLinks.empty())
-    {
-        AddCounters(counters, m_repeatedLinks[link]);
-    }
-    return counters;
+    return m_datapath->GetLink(link);
 }
 
 std::vector<LinkCounters>
@@ -391,7 +369,7 @@ PacketFabric::GetLinks() const
     std::vector<LinkCounters> links;
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
-        links.push_back(ReadLink(link));
+        links.push_back(m_datapath->GetLink(link));
     }
     return links;
 }
@@ -412,130 +390,6 @@ LinkControl*
 PacketFabric::GetLinkControl()
 {
     return m_datapath->GetLinkControl();
-}
-
-// Repetition.
-
-Repeatable*
-PacketFabric::GetRepeatable()
-{
-    return m_repeatable == nullptr ? nullptr : this;
-}
-
-bool
-PacketFabric::IsAtRest() const
-{
-    return m_repeatable != nullptr && IsMatched() && IsDelivered() && m_repeatable->IsAtRest();
-}
-
-/// @return true if every message is handed over, and no callback waits
-bool
-PacketFabric::IsDelivered() const
-{
-    return m_arrivals.empty() && m_answered.empty() &&
-           std::ranges::all_of(m_flows, [](const Flow& flow) { return flow.messages.IsEmpty(); }) &&
-           std::ranges::all_of(m_answers, [](const Answers& answers) {
-               return !answers.awaited || answers.awaited->IsEmpty();
-           });
-}
-
-std::string
-PacketFabric::GetObstacle() const
-{
-    return m_repeatable->GetObstacle();
-}
-
-int64_t
-PacketFabric::AddState(StateDigest& digest) const
-{
-    return m_repeatable->AddState(digest);
-}
-
-void
-PacketFabric::LogRoundTrips()
-{
-    m_isLogging = m_settings.rttSampleIntervalPs != 0;
-}
-
-void
-PacketFabric::ForgetRoundTrips(const NetworkCounters& oldest)
-{
-    if (const std::size_t count = oldest.loggedRoundTrips; count > m_trimmed)
-    {
-        m_roundTrips.erase(m_roundTrips.begin(),
-                           m_roundTrips.begin() + static_cast<std::ptrdiff_t>(count - m_trimmed));
-        m_trimmed = count;
-    }
-}
-
-NetworkCounters
-PacketFabric::GetCounters() const
-{
-    NetworkCounters counters = GetSharedCounters();
-    counters.roundTrips.reserve(m_flows.size());
-    for (const Flow& flow : m_flows)
-    {
-        counters.roundTrips.push_back({flow.rttSumNs, flow.rttSamples});
-    }
-    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
-    {
-        counters.links.push_back(GetLink(link));
-    }
-    counters.loggedRoundTrips = m_trimmed + m_roundTrips.size();
-    return counters;
-}
-
-uint64_t
-PacketFabric::LimitRepeats(const NetworkCounters& from, uint64_t times) const
-{
-    times = m_completionPs.LimitRepeats(from.completionPs, times);
-    for (FlowId flow = 0; flow < GetFlowCount(); ++flow)
-    {
-        const FlowCounters& now = GetFlow(flow);
-        const FlowCounters& before = from.flows[flow];
-        const uint64_t sent = now.bytes + now.messages; // an empty message takes a byte
-        const uint64_t step = sent - before.bytes - before.messages;
-        if (sent >= MOST_FLOW_BYTES)
-        {
-            return 0;
-        }
-        times = step == 0 ? times : std::min(times, (MOST_FLOW_BYTES - sent) / step);
-    }
-    return times;
-}
-
-void
-PacketFabric::Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs)
-{
-    m_repeatedLinks.resize(m_liveLinks.GetCount());
-    for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
-    {
-        AddCounters(m_repeatedLinks[link], GetDelta(GetLink(link), from.links[link]), times);
-    }
-    if (m_isLogging)
-    { // the intervals of the samples are those of the clock, so their phase differs each time
-        const std::size_t begin = from.loggedRoundTrips - m_trimmed;
-        for (uint64_t i = 1; i <= times; ++i)
-        {
-            const auto shift = static_cast<int64_t>(i * periodPs);
-            for (std::size_t entry = begin; entry < m_roundTrips.size(); ++entry)
-            {
-                const LoggedRoundTrip& logged = m_roundTrips[entry];
-                SampleRoundTrip(logged.flow, logged.timePs + shift, logged.rttNs);
-            }
-        }
-    }
-    else
-    {
-        for (FlowId id = 0; id < GetFlowCount(); ++id)
-        {
-            Flow& flow = m_flows[id];
-            const NetworkCounters::RoundTrips& before = from.roundTrips[id];
-            flow.rttSumNs += static_cast<double>(times) * (flow.rttSumNs - before.sumNs);
-            flow.rttSamples += static_cast<uint32_t>(times) * (flow.rttSamples - before.samples);
-        }
-    }
-    RepeatShared(from, times, periodPs);
 }
 
 } // namespace cosim

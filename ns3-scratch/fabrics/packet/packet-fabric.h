@@ -9,7 +9,6 @@
 #include "fabrics/packet/datapath.h"
 #include "network/fabric-base.h"
 #include "network/link-summary.h"
-#include "network/repeatable.h"
 #include "network/zones.h"
 #include "support/ring-buffer.h"
 #include "transport/flow-observer.h"
@@ -18,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace cosim
@@ -36,7 +34,7 @@ namespace cosim
  * is delivered or acknowledged is handed over after all that happens in its picosecond, in the
  * order of its Zones, and what is sent enters its flow after that.
  */
-class PacketFabric final : public FabricBase, public Repeatable, private DatapathClient
+class PacketFabric final : public FabricBase, private DatapathClient
 {
   public:
     /**
@@ -61,17 +59,6 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     LinkCounters GetLink(uint32_t link) const override;
     FlowState GetFlowState(uint32_t path) const override;
     LinkControl* GetLinkControl() override;
-    Repeatable* GetRepeatable() override;
-    bool IsAtRest() const override;
-
-    // Repeatable
-    std::string GetObstacle() const override;
-    int64_t AddState(StateDigest& digest) const override;
-    void LogRoundTrips() override;
-    void ForgetRoundTrips(const NetworkCounters& oldest) override;
-    NetworkCounters GetCounters() const override;
-    uint64_t LimitRepeats(const NetworkCounters& from, uint64_t times) const override;
-    void Repeat(const NetworkCounters& from, uint64_t times, uint64_t periodPs) override;
 
   private:
     /// A message that has not been delivered.
@@ -131,14 +118,6 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
         double rttLatestNs{0};
     };
 
-    /// A round trip in the log.
-    struct LoggedRoundTrip
-    {
-        int64_t timePs; //!< on the clock of NowPs
-        double rttNs;
-        FlowId flow;
-    };
-
     // DatapathClient
     void OnDelivered(FlowId flow, uint64_t bytes) override;
     void OnAcked(FlowId flow, uint64_t bytes) override;
@@ -161,12 +140,10 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     void SubmitAll();
     template <typename T, typename Use>
     void TakeByZone(std::vector<T>& items, const Use& use);
-    bool IsDelivered() const;
     void SampleRoundTrip(FlowId id, int64_t timePs, double rttNs);
     void SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut, Callback sent);
     FlowEvent MakeEvent(FlowId id) const;
     void AddRttStatistics(NetworkStatistics& statistics) const;
-    LinkCounters ReadLink(uint32_t link) const;
     void AddLinkStatistics(NetworkStatistics& statistics) const;
 
     std::vector<Flow> m_flows;
@@ -179,13 +156,8 @@ class PacketFabric final : public FabricBase, public Repeatable, private Datapat
     LastEvent m_submit{LastEvent::Turn::SUBMIT, [this] { SubmitAll(); }};
     std::optional<HandshakePlan> m_handshakes;
     std::unique_ptr<Datapath> m_datapath;
-    RepeatableDatapath* m_repeatable;          //!< part of m_datapath, or null
-    std::vector<LinkCounters> m_repeatedLinks; //!< what Repeat has counted; empty: nothing
     bool m_isStarted{false}; //!< measurements of connections before the start do not count
-    bool m_isLogging{false}; //!< true if each round trip is logged
     int64_t m_timeoutPs{0};  //!< time of the latest retransmission timeout
-    std::vector<LoggedRoundTrip> m_roundTrips; //!< the log, without what was trimmed
-    std::size_t m_trimmed{0};                  //!< number of round trips that were trimmed
 };
 
 } // namespace cosim

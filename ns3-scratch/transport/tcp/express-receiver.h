@@ -68,27 +68,10 @@ class ExpressReceiver : public FlowReceiver
      */
     ExpressReceiver(const Config& config, FlowId flow, const Handshake& handshake);
 
-    /// @return true if it has received segments out of order
-    bool HasBuffer() const
-    {
-        return m_reassembly != nullptr;
-    }
-
     /// @return the packets that were sent
     const PacketCounts& GetSent() const
     {
         return m_sent;
-    }
-
-    /// @param digest receives the state of a receiver without a buffer, relative to the current
-    /// time
-    void AddState(StateDigest& digest) const
-    {
-        digest.Add(m_unacknowledged);
-        if (m_delayedAckTimer && m_delayedAckTimer->IsArmed())
-        {
-            digest.Add(static_cast<uint64_t>(m_delayedAckTimer->GetDelayLeft().GetTimeStep()));
-        }
     }
 
     /**

@@ -10,7 +10,6 @@
 #include "ns3/sequence-number.h"
 #include "ns3/tcp-option-sack.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -62,12 +61,6 @@ class SegmentPool
     {
         segment->sackBlocks.reset();
         m_free.push_back(segment);
-    }
-
-    /// @return the number of segments in use
-    std::size_t GetTaken() const
-    {
-        return m_all.size() - m_free.size();
     }
 
   private:

@@ -166,41 +166,12 @@ TcpSender::SendSegment(uint32_t bytes)
         static_cast<uint32_t>(m_state.next - m_state.head) + m_config.segmentBytes;
 }
 
-bool
-TcpSender::IsAtRest() const
-{
-    return m_isPredicted && m_state.unsent == 0 && !m_isSubmitPending;
-}
-
-int64_t
-TcpSender::AddState(StateDigest& digest) const
-{
-    digest.Add(uint64_t{m_flow} << 32 | m_state.window);
-    const int64_t now = m_config.clock.GetNowPs();
-    digest.Add(m_state.inFlight.GetSize());
-    for (std::size_t i = 0; i < m_state.inFlight.GetSize(); ++i)
-    {
-        const SentSegment& sent = m_state.inFlight.At(i);
-        digest.Add(static_cast<uint64_t>(now - sent.sentPs));
-        digest.Add(sent.bytes);
-    }
-    return std::max(m_state.limitedPs, m_state.slowPs);
-}
-
-void
-TcpSender::AddPacket(StateDigest& digest, const Packet& packet) const
-{
-    const auto& segment = static_cast<const Segment&>(packet);
-    digest.Add(uint64_t{segment.flow} << 32 | segment.window);
-    digest.Add(uint64_t{segment.hop} << 8 | segment.flags);
-    digest.Add(static_cast<uint64_t>(segment.acknowledgment - m_state.head));
-}
-
 std::optional<SilentState>
 TcpSender::GetSilent() const
 {
+    const bool isSilent = m_state.unsent == 0 && !m_isSubmitPending && m_state.inFlight.IsEmpty();
     if (!m_config.isPredicted || !m_config.isNewReno || m_config.ecn || m_hasNeededSocket ||
-        !IsAtRest() || !m_state.inFlight.IsEmpty() || m_state.timeoutPs < m_config.minTimeoutPs)
+        !m_isPredicted || !isSilent || m_state.timeoutPs < m_config.minTimeoutPs)
     {
         return std::nullopt;
     }

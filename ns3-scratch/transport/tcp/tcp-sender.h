@@ -7,7 +7,6 @@
 
 #include "clock/causal-simulator.h"
 #include "clock/lazy-timer.h"
-#include "support/state-digest.h"
 #include "transport/endpoint.h"
 #include "transport/flow-trail.h"
 #include "transport/packet-counts.h"
@@ -106,26 +105,6 @@ class TcpSender final : public PausableSender, private CausalEvent
      */
     TcpSender(const Config& config, FlowId flow, const SenderState& state, ns3::Time opened);
 
-    /// @return true if nothing waits for its transmission, but maybe for its acknowledgment
-    bool IsAtRest() const;
-
-    /// @return true if it has needed a socket
-    bool HasNeededSocket() const
-    {
-        return m_hasNeededSocket;
-    }
-
-    /**
-     * Add the state at rest, with ns3::TcpNewReno and without ECN. The congestion window only grows
-     * while nothing is lost, and the estimates of round trips only set timers that never expire
-     * while each round trip is shorter than the shortest timeout.
-     *
-     * @param digest receives the state
-     * @return the latest time at which the window or a timer could have had an effect; -1: never
-     * [ps]
-     */
-    int64_t AddState(StateDigest& digest) const;
-
     /// @return what decides what the flow does next, or nothing if that is more than a SilentState
     std::optional<SilentState> GetSilent() const;
 
@@ -155,9 +134,6 @@ class TcpSender final : public PausableSender, private CausalEvent
                  std::span<const RoundTrip> roundTrips,
                  int64_t startPs,
                  RttMemo& memo);
-
-    /// Add what an acknowledgment is that this sender waits for.
-    void AddPacket(StateDigest& digest, const Packet& packet) const;
 
     // FlowSender
     void Submit(uint64_t bytes) override;

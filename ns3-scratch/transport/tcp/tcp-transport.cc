@@ -11,7 +11,6 @@
 
 #include "ns3/object.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace cosim
@@ -84,12 +83,6 @@ TcpTransport::Release(Packet* packet)
     m_segments.Return(static_cast<Segment*>(packet));
 }
 
-std::size_t
-TcpTransport::CountPackets() const
-{
-    return m_segments.GetTaken();
-}
-
 PacketCounts
 TcpTransport::GetSent() const
 {
@@ -103,65 +96,6 @@ TcpTransport::GetSent() const
         AddCounters(sent, receiver.GetSent());
     }
     return sent;
-}
-
-std::string
-TcpTransport::GetObstacle() const
-{
-    if (!m_senderConfig.isNewReno || m_senderConfig.ecn)
-    {
-        return m_senderConfig.ecn ? "TCP with ECN keeps a history that cannot be compared"
-                                  : "only the congestion control new_reno can be compared";
-    }
-    if (!m_senderConfig.isPredicted)
-    {
-        return "each flow has a socket of ns-3, whose state cannot be compared";
-    }
-    for (const TcpSender& sender : m_senders)
-    {
-        if (sender.HasNeededSocket())
-        {
-            return "flows have lost packets, so sockets of ns-3 hold a history that cannot be "
-                   "compared";
-        }
-    }
-    for (const ExpressReceiver& receiver : m_receivers)
-    {
-        if (receiver.HasBuffer())
-        {
-            return "flows have received packets out of order";
-        }
-    }
-    return {};
-}
-
-bool
-TcpTransport::IsAtRest() const
-{
-    return std::all_of(m_senders.begin(), m_senders.end(), [](const TcpSender& sender) {
-        return sender.IsAtRest();
-    });
-}
-
-int64_t
-TcpTransport::AddState(StateDigest& digest) const
-{
-    int64_t historyPs = -1;
-    for (const TcpSender& sender : m_senders)
-    {
-        historyPs = std::max(historyPs, sender.AddState(digest));
-    }
-    for (const ExpressReceiver& receiver : m_receivers)
-    {
-        receiver.AddState(digest);
-    }
-    return historyPs;
-}
-
-void
-TcpTransport::AddPacket(StateDigest& digest, const FlowSender& sender, const Packet& packet) const
-{
-    static_cast<const TcpSender&>(sender).AddPacket(digest, packet);
 }
 
 std::unique_ptr<FlowTrail>

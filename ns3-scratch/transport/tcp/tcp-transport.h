@@ -23,10 +23,7 @@ namespace cosim
 {
 
 /// The transport protocol of the express fabric: ns-3's TCP with segments that are plain structs.
-class TcpTransport : public Transport,
-                     private RepeatableTransport,
-                     private ReplayableTransport,
-                     private TcpSender::SocketMaker
+class TcpTransport : public Transport, private ReplayableTransport, private TcpSender::SocketMaker
 {
   public:
     /**
@@ -47,17 +44,11 @@ class TcpTransport : public Transport,
     void Attach(PacketCarrier& carrier, FlowObserver& observer) override;
     FlowEnds Connect(FlowId flow, const Handshake& handshake) override;
     void Release(Packet* packet) override;
-    std::size_t CountPackets() const override;
     PacketCounts GetSent() const override;
 
     bool CanPause() const override
     {
         return true;
-    }
-
-    RepeatableTransport* GetRepeatable() override
-    {
-        return this;
     }
 
     const ReplayableTransport* GetReplayable() const override
@@ -66,14 +57,6 @@ class TcpTransport : public Transport,
     }
 
   private:
-    // RepeatableTransport
-    std::string GetObstacle() const override;
-    bool IsAtRest() const override;
-    int64_t AddState(StateDigest& digest) const override;
-    void AddPacket(StateDigest& digest,
-                   const FlowSender& sender,
-                   const Packet& packet) const override;
-
     // ReplayableTransport
     std::unique_ptr<FlowTrail> BeginTrail(const FlowEnds& ends) const override;
 
