@@ -25,33 +25,58 @@ AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
 {
     for (const Cargo& one : cargo)
     {
-        if (!IsLarge(one.size.wireBytes))
+        const uint64_t bytes = one.size.wireBytes;
+        if (!IsLarge(bytes))
         {
             continue;
         }
-        const uint32_t first = m_fabric.m_liveLinks.GetPath(one.path).front();
-        m_links.resize(m_fabric.m_liveLinks.GetCount());
-        Link& link = m_links[first];
-        const uint64_t transmission = m_fabric.TransmissionPs(one.size.wireBytes, first);
-        link.busyUntil = MessageFabric::Later(std::max(link.busyUntil, at), transmission);
-        link.path = one.path;
+        const Path& path = Know(one.path);
+        Link& link = m_links[path.first];
+        if (link.bytes != bytes)
+        {
+            link.bytes = bytes;
+            link.transmission = m_fabric.TransmissionPs(bytes, path.first);
+        }
+        link.busyUntil = MessageFabric::Later(std::max(link.busyUntil, at), link.transmission);
+        link.ackLink = path.ackLink;
     }
 }
 
-uint64_t
-AckStalls::GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const
+const AckStalls::Path&
+AckStalls::Know(uint32_t id)
 {
-    const uint32_t own = m_fabric.m_liveLinks.GetPath(path).front();
-    const uint64_t gaps = CountGaps(path, wireBytes);
+    if (m_paths.empty())
+    {
+        m_links.resize(m_fabric.m_liveLinks.GetCount());
+        m_paths.resize(m_fabric.m_topology.pathSource.size());
+    }
+    Path& path = m_paths[id];
+    if (!path.isKnown)
+    {
+        const uint32_t first = m_fabric.m_liveLinks.GetPath(id).front();
+        path = {GetGap(id), first, m_fabric.GetAckLink(id), true};
+    }
+    return path;
+}
+
+uint64_t
+AckStalls::GetOfLarge(uint32_t id, uint64_t wireBytes, uint64_t at) const
+{
+    const Path& path = m_paths[id];
+    const uint64_t gaps = CountGaps(id, wireBytes);
     if (gaps == 0 || !IsInRing(path, at))
     {
         return 0;
     }
     // Only the part during which the other data is sent waits for it.
-    const auto whole = static_cast<double>(m_fabric.TransmissionPs(wireBytes, own));
-    const auto common = static_cast<double>(m_links[m_fabric.GetAckLink(path)].busyUntil - at);
+    const Link& own = m_links[path.first];
+    const uint64_t transmission = own.bytes == wireBytes
+                                      ? own.transmission
+                                      : m_fabric.TransmissionPs(wireBytes, path.first);
+    const auto whole = static_cast<double>(transmission);
+    const auto common = static_cast<double>(m_links[path.ackLink].busyUntil - at);
     const double delay = static_cast<double>(gaps) * std::min(1.0, common / whole) *
-                         static_cast<double>(GetGap(path));
+                         static_cast<double>(path.gap);
     return static_cast<uint64_t>(std::min(delay, static_cast<double>(MAX_TIME_PS)));
 }
 
@@ -95,23 +120,21 @@ AckStalls::GetGap(uint32_t path) const
 
 /// @return true if acknowledgments of the path wait for data that waits for data of the path
 bool
-AckStalls::IsInRing(uint32_t path, uint64_t at) const
+AckStalls::IsInRing(const Path& path, uint64_t at) const
 {
-    const uint32_t own = m_fabric.m_liveLinks.GetPath(path).front();
-    const uint32_t first = m_fabric.GetAckLink(path);
-    uint32_t link = first;
+    uint32_t link = path.ackLink;
     for (uint32_t i = 0; i < MAX_RING; ++i)
     {
         if (link >= m_links.size() || m_links[link].busyUntil <= at) // it can be NONE
         {
             return false;
         }
-        if (link == own)
+        if (link == path.first)
         {
             return true;
         }
-        link = m_fabric.GetAckLink(m_links[link].path);
-        if (link == first)
+        link = m_links[link].ackLink;
+        if (link == path.ackLink)
         { // a ring without this path
             return false;
         }

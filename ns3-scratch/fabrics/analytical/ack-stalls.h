@@ -59,8 +59,19 @@ class AckStalls
     /// The large messages that start at a link.
     struct Link
     {
-        uint64_t busyUntil{0}; //!< end of their transmission [ps]
-        uint32_t path{0};      //!< path of the latest one
+        uint64_t busyUntil{0};    //!< end of their transmission [ps]
+        uint64_t bytes{0};        //!< of the latest one [bytes on the wire]
+        uint64_t transmission{0}; //!< of the latest one [ps]
+        uint32_t ackLink{0};      //!< of the path of the latest one
+    };
+
+    /// What large messages of a path need to know of it.
+    struct Path
+    {
+        uint64_t gap{0};  //!< see GetGap
+        uint32_t first{0}; //!< its first link
+        uint32_t ackLink{0};
+        bool isKnown{false};
     };
 
     bool IsLarge(uint64_t wireBytes) const
@@ -68,16 +79,18 @@ class AckStalls
         return wireBytes > m_first;
     }
 
+    const Path& Know(uint32_t id);
     uint64_t GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const;
     uint64_t CountGaps(uint32_t path, uint64_t wireBytes) const;
     uint64_t GetGap(uint32_t path) const;
-    bool IsInRing(uint32_t path, uint64_t at) const;
+    bool IsInRing(const Path& path, uint64_t at) const;
 
     const MessageFabric& m_fabric;
     const WindowSizes m_sizes;
     const double m_payloadShare; //!< of a full packet
     const uint64_t m_first;      //!< first window of a connection [bytes on the wire]
-    std::vector<Link> m_links;
+    std::vector<Link> m_links; //!< empty before the first large message; so is the next one
+    std::vector<Path> m_paths;
 };
 
 } // namespace cosim

@@ -43,6 +43,7 @@ class WindowSizes
           m_first(Make(limits.firstBytes))
     {
         m_full.isFull = true;
+        m_fullPayload = m_full.complete / GetPacket() * m_payload;
         m_first = Limit(m_first);
     }
 
@@ -73,7 +74,12 @@ class WindowSizes
     /// @return the window after this amount was sent [bytes of payload]
     WindowSize Get(double sentBytes) const
     {
-        return sentBytes > 0 ? Limit(Make(m_initial + sentBytes)) : m_first;
+        const double payload = m_initial + sentBytes;
+        if (payload > m_fullPayload + m_payload)
+        {
+            return m_full;
+        }
+        return sentBytes > 0 ? Limit(Make(payload)) : m_first;
     }
 
   private:
@@ -97,6 +103,7 @@ class WindowSizes
     double m_initial; //!< initial congestion window [bytes of payload]
     WindowSize m_full;
     WindowSize m_first;
+    double m_fullPayload; //!< of the whole packets of m_full [bytes]
 };
 
 } // namespace cosim

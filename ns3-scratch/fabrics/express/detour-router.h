@@ -44,11 +44,6 @@ class DetourRouter : public PathRouter, private LinkControl
                  ExpressFlows& flows);
 
     // Router
-    bool IsFixed() const override
-    {
-        return false;
-    }
-
     LinkControl* GetLinkControl() override
     {
         return this;

@@ -119,7 +119,7 @@ ExpressDatapath::GetLinkControl()
 ReplayableDatapath*
 ExpressDatapath::GetReplayable()
 {
-    return m_replayable != nullptr && m_router->IsFixed() ? this : nullptr;
+    return m_replayable != nullptr ? this : nullptr;
 }
 
 std::unique_ptr<FlowTrail>

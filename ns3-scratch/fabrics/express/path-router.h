@@ -25,12 +25,6 @@ class PathRouter : public Router
      */
     PathRouter(const DatapathSetup& setup, ExpressLinks& links, ExpressFlows& flows);
 
-    // Router
-    bool IsFixed() const override
-    {
-        return true;
-    }
-
     // PacketCarrier
     void Carry(Packet* packet) override;
 

@@ -34,12 +34,6 @@ class Router : public PacketCarrier, public Port::Receiver
         return false;
     }
 
-    /// @return true if packets of a flow always take the same links, so that they can be replayed
-    virtual bool IsFixed() const
-    {
-        return false;
-    }
-
     /// @return true if connections open before the first links are up, in no time
     virtual bool OpensAtOnce() const
     {

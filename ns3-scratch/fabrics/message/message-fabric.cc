@@ -397,17 +397,10 @@ MessageFabric::GetAckLink(uint32_t path) const
     {
         return NONE;
     }
-    constexpr uint32_t unknown = NONE - 1;
-    m_ackLinks.resize(m_topology.pathSource.size(), unknown);
-    uint32_t& link = m_ackLinks[path];
-    if (link == unknown)
-    {
-        const uint32_t back =
-            m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
-        const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
-        link = links.empty() ? NONE : links.front();
-    }
-    return link;
+    const uint32_t back =
+        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
+    return links.empty() ? NONE : links.front();
 }
 
 uint64_t

@@ -178,7 +178,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
 
     /**
      * @return the link on which acknowledgments leave the target of a path, or NONE if they share
-     * no link with data. Paths must not change during the run
+     * no link with data
      */
     uint32_t GetAckLink(uint32_t path) const;
 
@@ -267,7 +267,6 @@ class MessageFabric : public FabricBase, public BundleNetwork
     // Buffers of OnPass; members so that their memory is reused
     std::vector<Cargo> m_cargo;
     std::vector<Parcels::Passenger> m_boarding;
-    mutable std::vector<uint32_t> m_ackLinks; //!< per path; filled when asked for
     Agenda<MessageFabric> m_agenda;
 };
 
