@@ -25,8 +25,11 @@ namespace
 constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 19;
 constexpr std::size_t MOST_FLOWS = std::size_t{1} << 15;
 
-/// If another such episode begins, it may have so many times more.
+/// If another episode has done the same when it becomes too long, it may be so many times longer.
 constexpr uint64_t LONG = 4;
+
+/// All tapes that are being made and not followed have at most so many round trips.
+constexpr uint64_t MOST_AT_ONCE = uint64_t{1} << 21;
 
 /// After so many round trips on tapes of which none was played, there are no further tapes.
 constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
@@ -339,7 +342,6 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
     }
     if (zone.tape && !zone.tape->isBroken)
     {
-        zone.tape->mayBeLong |= zone.tape->beginnings.empty() && m_tapes.IsLong(zone.beginning);
         zone.tape->beginnings.push_back(zone.beginning);
         m_tapes.Keep(zone.tape);
     }
@@ -407,16 +409,30 @@ EpisodePlayer::AddFlow(Zone& zone, FlowId id)
         }
     }
     flow.trail = m_replayable->BeginTrail(id);
-    const bool isLong = zone.flows.size() == MOST_FLOWS * (zone.tape->mayBeLong ? LONG : 1);
-    if (isLong && zone.tape->followers.empty())
-    {
-        m_tapes.NoteLong(*zone.tape);
-        Break(zone);
-    }
-    else if (!flow.trail)
+    if (!flow.trail || (zone.flows.size() == MOST_FLOWS && zone.tape->followers.empty()))
     {
         Break(zone);
     }
+}
+
+/// @return true if a tape that has had a round trip is too long
+bool
+EpisodePlayer::IsTooLong(const Zone& zone)
+{
+    const uint64_t roundTrips = zone.tape->roundTrips;
+    if (!zone.tape->followers.empty())
+    {
+        return false;
+    }
+    if (roundTrips < MOST_ROUND_TRIPS)
+    {
+        return m_roundTripsOfMade > MOST_AT_ONCE;
+    }
+    if (roundTrips == MOST_ROUND_TRIPS)
+    {
+        zone.tape->isRepeated = !m_tapes.NoteLong(zone.beginning);
+    }
+    return !zone.tape->isRepeated || roundTrips == LONG * MOST_ROUND_TRIPS;
 }
 
 /// Put something on a tape that is being made, and wake those that follow it.
@@ -466,8 +482,9 @@ EpisodePlayer::EndLead(Zone& zone)
     Summarize(zone, *tape);
     tape->hasEnd = true;
     Append(*tape, {atPs, 0, 0, Kind::END});
-    tape->followers.clear();
+    m_roundTripsOfMade -= tape->roundTrips;
     m_tapes.NoteEnd(*tape);
+    tape->followers.clear();
 }
 
 /// Let a zone that is simulated have no tape any more.
@@ -531,6 +548,7 @@ EpisodePlayer::Break(const Tape& tape)
         TellRoundTrips(leader);
     }
     tape->isBroken = true;
+    m_roundTripsOfMade -= tape->roundTrips;
     m_tapes.Forget(tape);
     m_broken.push_back(tape);
     if (m_aside == nullptr)
@@ -631,19 +649,14 @@ EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
     if (zone.tape && !zone.tape->isBroken)
     {
         EpisodeTape& tape = *zone.tape;
-        const bool isLong =
-            ++tape.roundTrips == MOST_ROUND_TRIPS * (tape.mayBeLong ? LONG : 1) &&
-            tape.followers.empty();
-        if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() && !isLong)
+        ++tape.roundTrips;
+        ++m_roundTripsOfMade;
+        if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() && !IsTooLong(zone))
         {
             tape.flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,
                                                      static_cast<uint32_t>(rtt.GetTimeStep()),
                                                      static_cast<uint32_t>(oldest.GetTimeStep())});
             return; // the client hears of it at the end
-        }
-        if (isLong)
-        {
-            m_tapes.NoteLong(tape);
         }
         Break(zone);
     }

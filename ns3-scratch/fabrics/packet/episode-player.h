@@ -113,6 +113,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void Feed(Zone& zone, std::span<const Submission> messages);
     uint64_t Number(Zone& zone, uint64_t digest, const Input& input);
     void AddFlow(Zone& zone, FlowId id);
+    bool IsTooLong(const Zone& zone);
     void Deliver(Zone& zone, uint32_t number);
     void Answer(Zone& zone, uint32_t number);
     void TellDelivered(Zone& zone, uint32_t number, uint64_t end);
@@ -164,6 +165,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     LastEvent m_check{LastEvent::Turn::CHECK, [this] { Check(); }};
     Zone* m_aside{nullptr};   //!< the zone that is simulated again, or null
     std::size_t m_playing{0}; //!< number of zones that are played
+    uint64_t m_roundTripsOfMade{0}; //!< on tapes that are being made
     uint64_t m_episode{0};    //!< number of the last episode, or attempt to match one
     Replay m_counts;
 };

@@ -77,11 +77,12 @@ struct EpisodeTape
     std::vector<LinkCounters> parts; //!< per part: what it counted, if it is a link; at the end
     PacketCounts packets;            //!< at the end
     uint64_t roundTrips{0};
-    bool mayBeLong{false}; //!< true if a tape with this first input was too long before
+    bool isRepeated{false}; //!< true if it was known when it became long
     uint64_t messages{0};
     uint32_t leader{0};              //!< the zone in which it was made
     std::vector<uint32_t> followers; //!< the zones that follow it while it is being made
     uint64_t usedAt{0};              //!< see TapeLibrary
+    std::size_t bytes{0};            //!< the memory that it takes, at the end
     bool hasEnd{false};
     bool isBroken{false}; //!< true if something happened that cannot be played
 };

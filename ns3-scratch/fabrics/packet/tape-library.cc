@@ -12,7 +12,9 @@ namespace cosim
 namespace
 {
 
-/// The memory that all tapes may take [bytes].
+/// The memory that all tapes may take [bytes]: so much at first, as much more as the tapes take that
+/// were used, and at most so much.
+constexpr std::size_t FIRST_BYTES = std::size_t{1} << 25;
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 
 } // namespace
@@ -35,6 +37,7 @@ void
 TapeLibrary::Use(const Tape& tape, uint64_t beginning)
 {
     tape->usedAt = ++m_uses;
+    m_usedBytes = std::min(MOST_BYTES, m_usedBytes + tape->bytes);
     std::vector<Tape>& tapes = m_tapes[beginning];
     if (const auto found = std::ranges::find(tapes, tape); found != tapes.end())
     {
@@ -43,26 +46,22 @@ TapeLibrary::Use(const Tape& tape, uint64_t beginning)
 }
 
 void
-TapeLibrary::NoteEnd(const EpisodeTape& tape)
+TapeLibrary::NoteEnd(EpisodeTape& tape)
 {
     m_roundTrips += tape.roundTrips;
-    m_bytes += tape.GetBytes();
-    if (m_bytes > MOST_BYTES)
+    tape.bytes = tape.GetBytes();
+    m_bytes += tape.bytes;
+    m_usedBytes = std::min(MOST_BYTES, m_usedBytes + tape.followers.size() * tape.bytes);
+    if (m_bytes > std::min(FIRST_BYTES + m_usedBytes, MOST_BYTES))
     {
         ForgetOldest();
     }
 }
 
 void
-TapeLibrary::NoteLong(const EpisodeTape& tape)
-{
-    m_roundTrips += tape.roundTrips;
-    m_long.insert(tape.beginnings.front());
-}
-
-void
 TapeLibrary::Forget(const Tape& tape)
 {
+    m_roundTrips += tape->hasEnd ? 0 : tape->roundTrips;
     for (const uint64_t beginning : tape->beginnings)
     {
         if (const auto found = m_tapes.find(beginning); found != m_tapes.end())
@@ -93,7 +92,7 @@ TapeLibrary::ForgetOldest()
     });
     for (auto tape = all.begin(); tape != middle; ++tape)
     {
-        m_bytes -= (*tape)->GetBytes();
+        m_bytes -= (*tape)->bytes;
         Forget(*tape);
     }
 }

@@ -20,8 +20,8 @@ namespace cosim
 
 /**
  * The tapes of a run. They form a tree: tapes with the same inputs up to a time have these in
- * common, and each beginning finds the tapes that continue it. If the tapes take too much memory,
- * those that were not used for the longest time are forgotten.
+ * common, and each beginning finds the tapes that continue it. If the tapes take too much memory
+ * for what they were used for, those that were not used for the longest time are forgotten.
  */
 class TapeLibrary
 {
@@ -44,16 +44,16 @@ class TapeLibrary
     /// @param tape a tape that something has entered; its beginning is the last of its digests
     void Keep(const Tape& tape);
 
-    /// @param tape a tape that has ended, and was kept
-    void NoteEnd(const EpisodeTape& tape);
+    /// @param tape a tape that has ended, and was kept; it still has its followers
+    void NoteEnd(EpisodeTape& tape);
 
-    /// @param tape a tape that has become too long, and was kept
-    void NoteLong(const EpisodeTape& tape);
-
-    /// @return true if a tape with this first input was too long
-    bool IsLong(uint64_t first) const
+    /**
+     * @param beginning all that has entered a tape that is becoming long
+     * @return true if it was not known that such a tape becomes long
+     */
+    bool NoteLong(uint64_t beginning)
     {
-        return m_long.contains(first);
+        return m_long.insert(beginning).second;
     }
 
     /// @param tape a tape that has not ended; it need not have been kept
@@ -75,8 +75,9 @@ class TapeLibrary
     void ForgetOldest();
 
     std::unordered_map<uint64_t, std::vector<Tape>> m_tapes; //!< per beginning
-    std::unordered_set<uint64_t> m_long; //!< first inputs of tapes that were too long
+    std::unordered_set<uint64_t> m_long; //!< beginnings of long tapes
     std::size_t m_bytes{0};              //!< memory of the tapes that have ended
+    std::size_t m_usedBytes{0};          //!< likewise of those that were used, each time
     uint64_t m_roundTrips{0};
     uint64_t m_uses{0};
 };
