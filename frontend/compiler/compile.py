@@ -166,7 +166,6 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             injection_latency_ps=system.injection_latency,
             reduction_bytes_per_s=system.reduction_bandwidth or 0,
             admission=api.System.LOCAL if system.admission == "local" else api.System.NEGOTIATED,
-            negotiation_latency_ps=system.negotiation_latency,
             send=_host_cost(system.send),
             receive=_host_cost(system.receive),
             flows_per_pair=transport.flows_per_pair,

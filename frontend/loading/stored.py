@@ -43,6 +43,9 @@ REMOVED = {
         "it is always 1000",
         is_in_streams=False,
     ),
+    ("system", "negotiation_latency"): Removed(
+        lambda _: "0ns", "it is always 0", is_in_streams=False
+    ),
     ("transport", "data_retries"): Removed(lambda _: 15, "it is always 15", is_in_streams=False),
 }
 

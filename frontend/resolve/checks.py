@@ -214,11 +214,6 @@ def _transport(scenario: Scenario) -> Problems:
 def _system(scenario: Scenario) -> Problems:
     """Check that the settings of the system layer do not contradict each other."""
     system = scenario.system
-    if system.negotiation_latency and system.admission != "negotiated":
-        yield (
-            "system.negotiation_latency",
-            "expected 0, because system.admission is local and ranks do not negotiate",
-        )
     if system.chunk_order == "arrival" and system.admission != "negotiated":
         yield (
             "system.chunk_order",

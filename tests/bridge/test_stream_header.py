@@ -51,6 +51,7 @@ def test_other_version() -> None:
     [
         ("transport.data_retries", {}, 15, 9),
         ("simulation.check_interval", {"repeat": "approximate"}, 1000, 20),
+        ("system.negotiation_latency", {}, "0ns", "1us"),
     ],
 )
 def test_a_setting_that_is_gone(
