@@ -31,7 +31,7 @@ from frontend.loading.overrides import Override
 from frontend.resolve import resolve
 from frontend.scenario import Scenario
 from frontend.schema.files import read_yaml
-from frontend.schema.graph import GraphTopology, as_document, inline
+from frontend.topologies.graph import GraphTopology, as_document, inline
 from topology_gen.files import read_bytes, read_text
 from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
 from topology_gen.formats.graphs.registry import WRITERS, omitted, read

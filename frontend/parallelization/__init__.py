@@ -4,21 +4,20 @@ from frontend.collectives.group_rings import GroupRings, group_rings
 from frontend.parallelization import state_json
 from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
 from frontend.parallelization.demands import demand, reduced_groups
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.estimator import Estimator
+from frontend.parallelization.estimator import Estimator, Plan
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
 from frontend.parallelization.mcmc import Found, accept, default_beta, search
-from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
-from frontend.parallelization.pipelines import pipeline, propose_pipeline
-from frontend.parallelization.plan import Plan
+from frontend.parallelization.operators import Operator, OperatorGraph, StrategyError, check_graph
 from frontend.parallelization.proposals import (
     Division,
     Space,
     divisions,
     grids,
     group_sizes,
+    pipeline,
     placements,
     propose,
+    propose_pipeline,
 )
 from frontend.parallelization.server import Server, Work, work
 from frontend.parallelization.strategy import (

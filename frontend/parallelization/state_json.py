@@ -11,8 +11,7 @@ from typing import Any
 
 from frontend.parallelization import strategy_json
 from frontend.parallelization.alternating import Candidate, State
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.operators import OperatorGraph
+from frontend.parallelization.operators import OperatorGraph, StrategyError
 from topology_gen.errors import DemandError
 from topology_gen.topoopt import Demand
 from topology_gen.topoopt import demand as demand_json

@@ -28,8 +28,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.operators import Operator, OperatorGraph
+from frontend.parallelization.operators import Operator, OperatorGraph, StrategyError
 
 GpuSplit = Literal["samples", "columns"]
 

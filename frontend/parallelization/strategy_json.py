@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.operators import OperatorGraph
+from frontend.parallelization.operators import OperatorGraph, StrategyError
 from frontend.parallelization.strategy import (
     GpuSplit,
     Placement,

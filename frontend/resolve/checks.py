@@ -7,8 +7,7 @@ from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS, LOSING
-from frontend.resolve.background import background
-from frontend.resolve.events import happenings, is_link_event
+from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems

@@ -12,7 +12,7 @@ from frontend import ScenarioError, compile_scenario, load_scenario, validate_sc
 from frontend.collectives import ALGORITHMS, OWN, Algorithm, ProgramBuilder, build
 from frontend.collectives.algorithms import ring
 from frontend.collectives.program.rotation import Rotation
-from frontend.compiler.verification import MOST_MEMORY, memory_bytes
+from frontend.compiler.programs import MOST_MEMORY, memory_bytes
 
 SMALL = Path(__file__).parents[2] / "scenarios" / "collective_small.yaml"
 

@@ -42,7 +42,7 @@ from typing import Any, Literal
 
 from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import Program, ProgramBuilder, known_root
-from frontend.collectives.program.repetition import repeated
+from frontend.collectives.program.rotation import repeated
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     ROOTED,

@@ -29,8 +29,7 @@ from frontend.collectives.registry import (
 )
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph, from_rules
-from topology_gen.graphs.select_permutations import select_permutations
-from topology_gen.graphs.totient_perms import ring, totient_perms
+from topology_gen.graphs.totient_perms import ring, select_permutations, totient_perms
 from topology_gen.schedules import rings
 
 Orders = Sequence[Sequence[int]]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from frontend.errors import ScenarioError
-from frontend.formats.astra_sim.imported import Imported, read_json, read_text
+from frontend.formats.astra_sim.system import Imported, read_json, read_text
 from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim

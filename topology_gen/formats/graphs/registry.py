@@ -18,8 +18,7 @@ from topology_gen.formats.graphs.dimensions import is_dimensions, read_dimension
 from topology_gen.formats.graphs.document import GraphDocument
 from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
 from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
-from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
-from topology_gen.formats.graphs.infragraph_writer import write_infragraph
+from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph, write_infragraph
 
 ACCEPTED = (
     "expected a YAML file with nodes and links, CSV with the columns source and target, GraphML, "
