@@ -18,9 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.cli.console import output, print_answer
-from bridge.cli.graph_options import graph_options, read_graph
 from bridge.cli.options import allow_files_option, json_option, out_file_option, set_option
-from bridge.cli.wiring_options import Links, wiring_options
+from bridge.cli.wiring_options import Links, graph_options, read_graph, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.graph_picture import draw_graph, draw_network

@@ -1,4 +1,9 @@
-"""Write a scenario's workload in the formats of other tools, and a scenario that reads it back."""
+"""Write a scenario's workload in the formats of other tools, and a scenario that reads it back.
+
+Unroll collectives into the messages of their programs, for formats that have no collectives. The
+chunks of a collective start as soon as the rank has issued it, as `system.admission: local` does
+while slots are free.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 A link carries one byte after another. Bytes over given paths therefore occupy each link for a known
 time: bytes on the wire / rate. The last byte arrives after an additional latency: propagation, the
 forwarding delay of ranks, and the transmission of a packet at every hop except the first.
+
+The paths between servers, found when they are first needed: a block of targets at a time. A path is
+looked up for every pair of a transfer, so paths stay in memory, as few bytes a hop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""`workload: {kind: training}`: a model's operators, placed on servers by a strategy."""
+"""`workload: {kind: training}`: a model's operators, placed on servers by a strategy.
+
+`workload.model` of `kind: training`: the models, with the parameters of TopoOpt's List 1. The
+defaults are those of section 5.3 in W. Wang et al., "TopoOpt", NSDI 2023, Appendix D; the rest,
+which it does not tell, is of its published scripts (look-ups of a sample and table) and of the
+models' own publications.
+"""
 
 from typing import Annotated, Any, Literal, Self
 

@@ -126,7 +126,7 @@ def test_to_plan_and_back() -> None:
 
 
 def test_more_channels_where_one_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topology_gen.formats.msccl.write.MOST_STEPS", 20)
+    monkeypatch.setattr("topology_gen.formats.msccl.MOST_STEPS", 20)
     invoke("all-to-all", "--topology", "unidirectional_ring:n=12", "--out", "long.json")
     invoke("export", "long.json", "--format", "msccl-xml", "-o", "long.xml")
     assert 'nchannels="2"' in Path("long.xml").read_text(encoding="utf-8")

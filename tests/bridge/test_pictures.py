@@ -14,7 +14,7 @@ from bridge.present.figure import new_figure, plain, save
 from bridge.present.pictures import draw_layers
 from bridge.results.result import Result
 from bridge.studies.framework import picture
-from bridge.studies.framework.findings import Chart, Panel
+from bridge.studies.framework.figure import Chart, Panel
 
 pytest.importorskip("matplotlib")
 

@@ -2,6 +2,12 @@
 
 Source: W. Wang et al., "TopoOpt: Co-optimizing network topology and parallelization strategy for
 distributed training jobs", NSDI 2023, Algorithm 2 and Theorem 2.
+
+SelectPermutations: selects rings whose strides are close to a geometric progression. As in Chord,
+every member then reaches others at geometrically growing distances around the ring. With m rings,
+the diameter is about m·n^(1/m).
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 3 and Appendix E.2.
 """
 
 from __future__ import annotations

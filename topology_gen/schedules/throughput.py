@@ -5,11 +5,30 @@ lengths of the links give an upper bound. Both are certain, so their gap says ho
 bound may be off.
 
 - Walks come within a percent of the optimum in a time that grows with sources × links
-  (`topology_gen.schedules.throughput`).
+  (`walk_mix`).
 - If symmetries leave few sources and classes of links, a mix of trees is optimal
-  (`topology_gen.schedules.throughput`).
-- If links differ, an exchange of trees closes what walks leave open
-  (`topology_gen.schedules.throughput`).
+  (`mixed_trees`).
+- If links differ, an exchange of trees closes what walks leave open (`exchange_trees`).
+
+Evens out the loads of an all-to-all: every root moves data from its worst tree to a better one. The
+sum of exp(sharpness · load) over all links is high if a link carries much. Its derivative gives the
+links lengths. In a round, every root finds its shortest-path tree for these lengths, and takes data
+from the tree of its own that is longest now. It moves the amount for which the sum becomes least: a
+pairwise Frank-Wolfe step (S. Lacoste-Julien, M. Jaggi, "On the global linear convergence of Frank-
+Wolfe optimization variants", NIPS 2015). The sharpness grows from round to round, so that in the
+end only the most loaded links count.
+
+Routes an all-to-all over walks whose links carry nearly even loads. The data of a pair of nodes is
+spread over all walks that are at most a little longer than necessary. The probability of a walk is
+in proportion to exp(-its length), so that shorter walks carry more. The lengths of the links are
+those for which all links that limit the throughput carry the same load; the others have length 0.
+In units of the spread, the lengths start short and become long, stage by stage: the walks then
+approach shortest walks, the mean load approaches the bound that the lengths prove, and so the
+routing approaches the optimum.
+
+In a stage, a link becomes longer if it carries more than the others. Anderson acceleration
+extrapolates these steps: it takes the mix of the last steps that would have left the smallest
+differences (D. G. Anderson, "Iterative procedures for nonlinear integral equations", JACM 1965).
 """
 
 from __future__ import annotations

@@ -10,6 +10,17 @@ reverse on the reversed links.
 
 Source: L. Zhao et al., "ForestColl: throughput-optimal collective communications on heterogeneous
 network fabrics", arXiv 2402.06787.
+
+The greatest rate at which trees can carry data to all ranks, and whole numbers close to it. Every
+rank v sends the same data to all other ranks at the rate x·supply(v). Any set S of nodes that
+leaves out a rank must send out what its own ranks supply, so x is at most
+
+    (sum of the rates of the links out of S) / (sum of the supplies in S).
+
+The least of these quotients is attained (J. Edmonds, 1973, for one supplier; L. Zhao et al.,
+"ForestColl", arXiv 2402.06787, for several and for switches). It is found by Newton's method: a
+greatest flow at the rate of the best known cut either shows a better cut, or proves that there is
+none.
 """
 
 from __future__ import annotations

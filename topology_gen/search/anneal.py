@@ -1,7 +1,15 @@
 """Simulated annealing for Cayley digraphs, and for lifts by groups, that make good topologies.
 
 The search starts with random group elements on the arcs of the base digraph and changes one at a
-time. `topology_gen.search.anneal` says how digraphs are changed and scored.
+time.
+
+Digraphs on which a group acts, as the search draws, changes and scores them. Such a digraph is a
+lift: it looks the same from all nodes of an orbit, and a Cayley digraph is the lift with one orbit.
+A breadth-first search from one node of each orbit gives the diameter and the distances, and
+balancing the links of these nodes gives T_B.
+
+The arcs of a lift come in rows. A row has one arc from each orbit and one to each orbit. A duplex
+digraph has with every row its inverse: some rows are their own inverse, the others come in pairs.
 """
 
 from __future__ import annotations

@@ -8,6 +8,14 @@ others, links are then exchanged until every server can reach every other.
 
 Source: W. Wang et al., "TopoOpt", NSDI 2023, Appendix E.4, Algorithm 5; without discount it stands
 for SiP-ML (Appendix F).
+
+Two-edge replacement: exchanges the ends of pairs of links until a digraph is connected. Two links
+a→b and c→d of separate parts become a→d and c→b, which keeps the number of ports of every server.
+If as many links enter every node as leave it, each link lies on a cycle, so that the exchange joins
+two cycles, and two parts, into one.
+
+Source: X. Jin et al., "Optimizing bulk transfers with software-defined optical WAN" (Owan),
+SIGCOMM 2016, as TopoOpt's Algorithm 5 uses it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,14 @@
-"""A TopoOpt topology: rings of all-reduce groups, matchings, and the routes over them."""
+"""A TopoOpt topology: rings of all-reduce groups, matchings, and the routes over them.
+
+CoinChangeMod: routes over rings of several strides, found as the fewest coins of a sum. The ring of
+stride p leads from server i to i+p. A route from i to j is therefore a way to pay j-i, modulo the
+number of servers, in coins whose values are the strides. The shortest route uses the fewest coins.
+Coins can be paid in any order; each sum has its own order, which spreads the load over the rings.
+All pairs with the same sum have the same route, so each link of a ring has the same load in an all-
+to-all.
+
+Source: W. Wang et al., "TopoOpt", NSDI 2023, Algorithm 4.
+"""
 
 from __future__ import annotations
 

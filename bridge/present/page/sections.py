@@ -12,6 +12,7 @@ from itertools import pairwise
 from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.chart import Chart
+from bridge.present.charts import key_text, sweep_chart, timeline
 from bridge.present.columns import (
     COLLECTIVES,
     DIMENSIONS,
@@ -30,8 +31,6 @@ from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
 from bridge.present.quantities import percent_text, time_text
 from bridge.present.report import LEAST
-from bridge.present.sweep_chart import key_text, sweep_chart
-from bridge.present.timeline_chart import timeline
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 

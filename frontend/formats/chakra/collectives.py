@@ -1,6 +1,9 @@
 """Match the collective nodes of all ranks: the k-th of a group on each of its ranks is one.
 
 Process groups are in a file, or in METADATA nodes of the trace.
+
+What the traces of PyTorch's converter leave out. They lack nodes of the host, types of collectives,
+and counterparts of sends and receives.
 """
 
 from __future__ import annotations

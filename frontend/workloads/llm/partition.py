@@ -9,6 +9,13 @@ that is the embedding and the output layer of one stage.
 Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
 models", SC 2020, section 7.2.2, for the two gatherings; TorchTitan (W. Liang et al., ICLR 2025),
 `apply_fsdp` for Llama, for the units and those that stay (`reshard_after_forward`).
+
+The memory that a rank needs: weights, gradients, the optimizer's state and activations. With zero
+3, weights of other ranks are there while they are used.
+
+Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
+models", SC 2020; V. Korthikanti et al., "Reducing activation recomputation in large transformer
+models", MLSys 2023.
 """
 
 from __future__ import annotations

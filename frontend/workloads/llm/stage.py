@@ -1,4 +1,10 @@
-"""Build the traces of all pipeline stages; see `frontend.workloads.llm`."""
+"""Build the traces of all pipeline stages; see `frontend.workloads.llm`.
+
+What ranks of dp exchange: gradients in buckets, and weights that they share.
+
+Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
+models", SC 2020; Y. Zhao et al., "PyTorch FSDP", VLDB 2023.
+"""
 
 from __future__ import annotations
 

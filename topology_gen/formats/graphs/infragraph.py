@@ -1,6 +1,10 @@
 """Networks as InfraGraph describes them: devices with components, instances, and edges.
 
 Source: the OpenAPI document of https://github.com/Keysight/infragraph.
+
+Write networks as InfraGraph describes them: devices with components, instances, and edges.
+InfraGraph names a node by its instance and its components, as in ``host.3.xpu.0``. A network with
+such names keeps them. In any other, scale-up links make the devices: what they join is a server.
 """
 
 from __future__ import annotations
