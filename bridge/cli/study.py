@@ -285,11 +285,11 @@ def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> 
     for text in parameters:
         name, _, value = text.partition("=")
         if name not in values:
-            raise click.BadParameter(
+            raise click.UsageError(
                 f"--parameter {text}: {name!r} is not known; accepted: {', '.join(values)}"
             )
         if value not in values[name]:
-            raise click.BadParameter(
+            raise click.UsageError(
                 f"--parameter {text}: {value!r} is not known; accepted: {', '.join(values[name])}"
             )
         labels[name] = value

@@ -43,22 +43,3 @@ def test_seed():
         for seed in (1, 1, 2)
     ]
     assert seeds[0] == seeds[1] != seeds[2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (f"--architecture sip_ml {SIZE} --bandwidth 1Gbps", "--architecture sip_ml: expected one"),
-        (f"--architecture topoopt {SIZE} --bandwidth fast", "--bandwidth fast: "),
-        (f"--architecture topoopt {SIZE} --bandwidth 400Gbps", "400 Gbps a port: expected more"),
-        (f"--architecture topoopt {SIZE} --bandwidth 1Gbps --seed -1", "--seed -1: expected"),
-        ("--architecture topoopt --servers 0 --degree 4 --bandwidth 1Gbps", "0 servers: expected"),
-        ("--architecture topoopt --servers 1000000000000 --degree 4 --bandwidth 1Gbps", "1048576"),
-        ("--architecture topoopt --servers 16 --degree 1000000000 --bandwidth 1Gbps", "64"),
-    ],
-)
-def test_refusals(arguments, sentence):
-    answer = invoke(arguments)
-    assert answer.exit_code == 2
-    assert sentence in answer.stderr
-    assert answer.stdout == ""

@@ -62,27 +62,6 @@ def test_search_duplex() -> None:
     assert answer_of("topo", "find", *size)["n"] == 14
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ("topo find --n 9 --degree 3 --duplex", "no such topology is known"),
-        ("topo find --n 9 --degree 1 --duplex", "degree 1 only connects two"),
-        ("topo find --n 20000 --degree 4 --duplex", "20000 nodes: expected 2 … 16384"),
-        ("schedule expansion --topology ring:n=5", "expected one of the expansions line, degree"),
-        ("schedule expansion --topology line:of=[ring:n=x]", "n is 'x', expected a whole number"),
-        ("schedule bfb --topology ring:n=5 --costs-only --out a.json", "--out a.json with --costs"),
-        (
-            "schedule bfb --topology random_regular:n=60000,d=3,seed=1 --costs-only",
-            "60000 nodes and 180000 links: expected at most",
-        ),
-    ],
-)
-def test_refused(arguments: str, text: str) -> None:
-    answer = CliRunner().invoke(main, arguments.split())
-    assert answer.exit_code == 2
-    assert text in " ".join(answer.stderr.split())
-
-
 def test_gap() -> None:
     exact = answer_of("topo", "all-to-all", "--topology", "circulant:n=12")
     assert (exact["f_bound"], exact["gap"]) == (exact["f"], 0)

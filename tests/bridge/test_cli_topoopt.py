@@ -79,32 +79,3 @@ def test_routes_of_model_parallel_pairs():
     refused = CliRunner().invoke(main, [*command.split(), "--paths", "0", "--json"])
     assert refused.exit_code == 2
     assert "0 paths: expected at least 1" in refused.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("totient --n 0", "0 members of a ring: expected at least 1"),
-        ("topoopt --degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
-        (
-            "topoopt --n 4 --degree 4 --demand demand.json",
-            "expected exactly one of --n, --demand FILE and --scenario FILE",
-        ),
-        ("topoopt --n 1 --degree 4", "1 servers: expected 2 … 8192"),
-        ("topoopt --n 99999 --degree 4", "99999 servers: expected 2 … 8192"),
-        ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),
-        ("topoopt --n 8 --degree 4 --discount no", "discount 'no': expected one of exponential"),
-        ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a whole number of at least 0"),
-        ("topoopt --n 8 --degree 2 --fail x", "--fail x: expected two servers, such as 0-1"),
-        ("topoopt --n 8 --degree 2 --fail 0-5", "fibre 0-5: expected two servers with a link"),
-        ("topoopt --demand demand.json --degree 4", "demand.json: 1 servers: expected 2 … 8192"),
-        ("topoopt --demand broken.json --degree 4", "broken.json: not a JSON file"),
-    ],
-)
-def test_refusals(arguments, sentence):
-    Path("demand.json").write_text('{"nodes": 1}')
-    Path("broken.json").write_text("{")
-    answer = CliRunner().invoke(main, ["topo", *arguments.split()])
-    assert answer.exit_code == 2
-    assert sentence in answer.stderr
-    assert answer.stdout == ""

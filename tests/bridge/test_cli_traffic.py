@@ -59,25 +59,3 @@ def test_picture():
         assert answer.exit_code == 0, answer.output
         assert "bandwidth_tax" in answer.stdout
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("--degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
-        (
-            f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4",
-            "expected exactly one of",
-        ),
-        (f"--scenario {SCENARIOS}/dlrm_hier_small.yaml --degree 4", "kind: dlrm, expected"),
-        ("--n 4 --set seed=2 --degree 4", "--set seed=2: expected --scenario FILE with it"),
-        ("--scenario none.yaml --degree 4", "none.yaml: no such file"),
-        ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
-        ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),
-    ],
-)
-def test_refusals(arguments, sentence):
-    answer = invoke(arguments)
-    assert answer.exit_code == 2
-    assert sentence in answer.stderr
-    assert answer.stdout == ""

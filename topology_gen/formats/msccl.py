@@ -4,8 +4,8 @@ Elements and attributes follow microsoft/msccl, src/graph/topo.cc,
 and Azure/msccl-executor-nccl, src/misc/msccl/msccl_parser.cc. The meaning of the instructions
 follows the latter's src/device/msccl_kernel.cu.
 
-Source of the runtime's limits: microsoft/msccl, src/include/msccl.h (256 steps in a thread block, 216 thread
-blocks). Some builds of the later Azure/msccl-executor-nccl allow only 64 steps; see its
+Source of the runtime's limits: microsoft/msccl, src/include/msccl.h (256 steps in a thread block,
+216 thread blocks). Some builds of the later Azure/msccl-executor-nccl allow only 64 steps; see its
 msccl_struct.h. It also allows only 4096 XML elements in a rank's memory: those of the rank itself
 and the outermost elements of the other ranks.
 """
