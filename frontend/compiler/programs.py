@@ -14,8 +14,12 @@ from frontend.collectives.program.composition import (
     parts_of,
     side_by_side,
 )
-from frontend.collectives.program.errors import CollectiveError, StepsError
-from frontend.collectives.program.program import Program, dimension_and_level
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Program,
+    StepsError,
+    dimension_and_level,
+)
 from frontend.collectives.program.rotation import Repetition, Rotation
 from frontend.collectives.registry import (
     ALGORITHMS,

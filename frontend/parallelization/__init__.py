@@ -1,8 +1,14 @@
 """Parallelization strategies: placements of operators on servers, and the search for good ones."""
 
 from frontend.collectives.group_rings import GroupRings, group_rings
-from frontend.parallelization import state_json
-from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
+from frontend.parallelization.alternating import (
+    State,
+    alternate,
+    begin,
+    next_round,
+    state_from_json,
+    state_to_json,
+)
 from frontend.parallelization.demands import demand, reduced_groups
 from frontend.parallelization.estimator import Estimator, Plan
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
@@ -21,6 +27,7 @@ from frontend.parallelization.proposals import (
 )
 from frontend.parallelization.server import Server, Work, work
 from frontend.parallelization.strategy import (
+    FORMAT,
     GpuSplit,
     Placement,
     Strategy,
@@ -31,15 +38,15 @@ from frontend.parallelization.strategy import (
     check_strategy,
     data_parallel,
     default_placement,
+    from_json,
     hybrid,
     on_server,
+    to_json,
 )
-from frontend.parallelization.strategy_json import FORMAT, from_json, to_json
 from frontend.parallelization.transfers import Transfer, partial_sums, transfer
 
 __all__ = [
     "FORMAT",
-    "Candidate",
     "Division",
     "Estimator",
     "Fabric",
@@ -88,7 +95,8 @@ __all__ = [
     "propose_pipeline",
     "reduced_groups",
     "search",
-    "state_json",
+    "state_from_json",
+    "state_to_json",
     "to_json",
     "transfer",
     "work",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.collectives.algorithms.multi_ring import logical_rings
+from frontend.collectives.algorithms.ring import logical_rings
 from frontend.collectives.group_rings import GroupRings
 from frontend.parallelization.transfers import Transfer
 from topology_gen import Network

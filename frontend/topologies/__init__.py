@@ -7,8 +7,14 @@ entry points `cosim.topologies` of your own package (docs/extending.md).
 from typing import Any
 
 from frontend.topologies import boxes, demand, direct_connect, fat_tree, flat, graph, servers
-from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
-from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
+from frontend.topologies.registry import (
+    TOPOLOGIES,
+    Buffer,
+    Layout,
+    SwitchedLayout,
+    TopologyFamily,
+    WorkloadDemand,
+)
 
 _FAMILIES: tuple[TopologyFamily[Any], ...] = (
     flat.FLAT,

@@ -7,9 +7,8 @@ from frontend.schema.base import Model, Problems, Ranks
 from frontend.schema.direct_connect import Failures
 from frontend.schema.quantities import Buffer, Delay, Rate
 from frontend.topologies.direct_connect import WiredLayout, refusing
-from frontend.topologies.layout import Layout, WorkloadDemand
 from frontend.topologies.registry import Buffer as PortBuffer
-from frontend.topologies.registry import TopologyFamily
+from frontend.topologies.registry import Layout, TopologyFamily, WorkloadDemand
 from topology_gen.networks.boxes import boxes
 
 

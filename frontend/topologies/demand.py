@@ -28,7 +28,7 @@ from frontend.topologies.direct_connect import (
     check_ranks,
     link_keywords,
 )
-from frontend.topologies.layout import RANK_LINKS, Layout, LinkChanges, WorkloadDemand
+from frontend.topologies.registry import RANK_LINKS, Layout, LinkChanges, WorkloadDemand
 from topology_gen import Network, TopologyError, circuits
 from topology_gen.errors import DemandError
 from topology_gen.graphs.digraph import Digraph

@@ -10,9 +10,8 @@ from pydantic import model_validator
 from frontend.errors import RefusedError
 from frontend.schema.base import Count, Model, Ranks, Whole, cross_check_error
 from frontend.schema.quantities import Buffer, Delay, Rate
-from frontend.topologies.layout import SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import Buffer as PortBuffer
-from frontend.topologies.registry import TopologyFamily
+from frontend.topologies.registry import SwitchedLayout, TopologyFamily, WorkloadDemand
 from topology_gen import TopologyError, fat_tree
 from topology_gen.cost import equivalent_bandwidth
 from topology_gen.networks.fat_tree import arity

@@ -8,9 +8,8 @@ from typing import Literal
 
 from frontend.schema.base import Model, Problems, Ranks, Switches
 from frontend.schema.quantities import Buffer, Delay, Rate
-from frontend.topologies.layout import SwitchedLayout, WorkloadDemand
 from frontend.topologies.registry import Buffer as PortBuffer
-from frontend.topologies.registry import TopologyFamily
+from frontend.topologies.registry import SwitchedLayout, TopologyFamily, WorkloadDemand
 from topology_gen import flat, hierarchical
 
 

@@ -14,16 +14,16 @@ from frontend.schema.base import Count, Model, Probability, cross_check_error, l
 from frontend.schema.files import read_bytes, read_yaml
 from frontend.schema.quantities import Buffer, Delay, PositiveSize, Quantity, Rate
 from frontend.topologies.direct_connect import check_ranks
-from frontend.topologies.layout import (
+from frontend.topologies.registry import (
     GRAPH,
     RANK_LINKS,
     SUPER_NODES,
     WIRING,
     Layout,
+    TopologyFamily,
     WorkloadDemand,
 )
 from frontend.topologies.registry import Buffer as PortBuffer
-from frontend.topologies.registry import TopologyFamily
 from topology_gen import Network, TopologyError
 from topology_gen.errors import RankCountError
 from topology_gen.formats.graphs import registry

@@ -18,8 +18,15 @@ from frontend.schema.quantities import Delay, Rate
 from frontend.topologies.demand import WORKLOAD, DemandChoice, Discount
 from frontend.topologies.direct_connect import check_ranks
 from frontend.topologies.graph import ClusterTopology, GraphLayout
-from frontend.topologies.layout import RANK_LINKS, SUPER_NODES, WIRING, Layout, WorkloadDemand
-from frontend.topologies.registry import Buffer, TopologyFamily
+from frontend.topologies.registry import (
+    RANK_LINKS,
+    SUPER_NODES,
+    WIRING,
+    Buffer,
+    Layout,
+    TopologyFamily,
+    WorkloadDemand,
+)
 from topology_gen import Network, TopologyError, specs
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.wiring import Wiring

@@ -25,7 +25,7 @@ from frontend.schema.base import Count, Model, Problems, Whole
 from frontend.schema.quantities import Time
 from frontend.schema.training import Training
 from frontend.topologies import Layout, TopologyFamily, WorkloadDemand
-from frontend.topologies.layout import Part
+from frontend.topologies.registry import Part
 from frontend.workloads import training
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
 from frontend.workloads.registry import WorkloadKind

@@ -15,7 +15,7 @@ from frontend.schema.base import Whole, as_tuple, listed
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Delay, PositiveSize, Size
 from frontend.topologies import TopologyFamily
-from frontend.topologies.layout import Layout
+from frontend.topologies.registry import Layout
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
 from frontend.workloads.registry import Chosen, WorkloadKind
 

@@ -23,6 +23,8 @@ from topology_gen import kernels
 from topology_gen.arrays import Numbers
 from topology_gen.errors import AlgorithmError, FileFormatError
 from topology_gen.lowering.algorithm import (
+    BUFFERS,
+    KINDS,
     Algorithm,
     Block,
     Buffer,
@@ -32,8 +34,9 @@ from topology_gen.lowering.algorithm import (
     Operation,
     Place,
     Step,
+    Table,
+    table_of,
 )
-from topology_gen.lowering.table import BUFFERS, KINDS, Table, table_of
 
 COLLECTIVES: Mapping[str, Operation] = {
     "allreduce": "all_reduce",

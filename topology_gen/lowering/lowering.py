@@ -16,11 +16,17 @@ from numpy.typing import NDArray
 
 from topology_gen import kernels
 from topology_gen.arrays import Numbers
-from topology_gen.lowering.algorithm import Algorithm, Kind
+from topology_gen.lowering.algorithm import KINDS, Algorithm, Kind, Table
 from topology_gen.lowering.fusion import BUFFERED, Fusion, fuse, pieces
-from topology_gen.lowering.layout import Layout, common_chunks
-from topology_gen.lowering.moves import INPUT, MOST_COUNT, OUTPUT, SCRATCH, WIDTH
-from topology_gen.lowering.table import KINDS, Table
+from topology_gen.lowering.layout import (
+    INPUT,
+    MOST_COUNT,
+    OUTPUT,
+    SCRATCH,
+    WIDTH,
+    Layout,
+    common_chunks,
+)
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import (
     Array,
+    CollectiveError,
     Head,
     Ints,
     Op,

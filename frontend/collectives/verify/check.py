@@ -16,8 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontend.collectives.program.errors import Problem, ScheduleError
-from frontend.collectives.program.program import Flags, Ints, Op, Program, is_message
+from frontend.collectives.program.program import (
+    Flags,
+    Ints,
+    Op,
+    Problem,
+    Program,
+    ScheduleError,
+    is_message,
+)
 from frontend.collectives.verify.contents import Execution, result_problems
 from frontend.collectives.verify.happens_before import HappensBefore
 from topology_gen.lowering.algorithm import WHOLE
