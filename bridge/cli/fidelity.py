@@ -14,6 +14,7 @@ from bridge.fidelity import page
 from bridge.fidelity.cases import cases
 from bridge.fidelity.comparison import Row, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
+from bridge.present.figure import require_matplotlib
 from bridge.results.errors import SimulationError
 
 
@@ -54,7 +55,7 @@ def fidelity_command(
     (faster estimates). The table shows the simulated times, and how far the estimates are from
     express."""
     if write is not None:
-        page.require_matplotlib()
+        require_matplotlib()
         prepare_directory(write)
     chosen = [case for case in cases(scenarios) if only in case.name]
     if not chosen:
