@@ -21,7 +21,13 @@ from bridge.results.errors import SimulationError
 @click.command("fidelity")
 @click.option("--native", is_flag=True, help="Also run ns-3's own network stack, which is slow.")
 @jobs_option
-@click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
+@click.option(
+    "--only",
+    metavar="TEXT",
+    default="",
+    show_default=False,
+    help="Only scenarios whose name contains TEXT.",
+)
 @out_folder_option(
     "Folder that keeps the results; what is complete there is not run again.",
 )

@@ -149,7 +149,10 @@ def _complain(sentence: str) -> None:
     click.echo(f"cosim: {one_line(sentence)}", err=True)
 
 
-@click.group(cls=_Main, homes=_HOMES, context_settings={"help_option_names": ["-h", "--help"]})
+_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+
+
+@click.group(cls=_Main, homes=_HOMES, context_settings=_SETTINGS)
 @click.version_option(package_name="cosim", prog_name="cosim")
 def main() -> None:
     """Simulate distributed training over ns-3's TCP, from one YAML file.

@@ -143,7 +143,6 @@ def study_command(study: Study) -> click.Command:
         "--scale",
         type=click.Choice(["small", "full"]),
         default="small",
-        show_default=True,
         help="small takes seconds; full uses the publication's sizes and takes hours.",
     )
     @jobs_option

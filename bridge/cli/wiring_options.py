@@ -182,14 +182,12 @@ def wiring_options(command: Callable[..., None]) -> Callable[..., None]:
             "--latency",
             type=Quantity(units.TIME),
             default="0ns",
-            show_default=True,
             help="Latency of links that --edges gives none.",
         ),
         click.option(
             "--bandwidth",
             type=Quantity(units.RATE),
             default="100Gbps",
-            show_default=True,
             help="Rate of links that --edges gives none.",
         ),
         click.option(

@@ -1,6 +1,6 @@
 """Parallelization strategies: placements of operators on servers, and the search for good ones."""
 
-from frontend.collectives.group_rings import GroupRings, group_rings
+from frontend.collectives.group_rings import group_rings
 from frontend.parallelization.alternating import (
     State,
     alternate,
@@ -10,25 +10,19 @@ from frontend.parallelization.alternating import (
     state_to_json,
 )
 from frontend.parallelization.demands import demand, reduced_groups
-from frontend.parallelization.estimator import Estimator, Plan
-from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
-from frontend.parallelization.mcmc import Found, accept, default_beta, search
+from frontend.parallelization.estimator import Estimator
+from frontend.parallelization.fabric import Routes, Wire
+from frontend.parallelization.mcmc import Found, accept, search
 from frontend.parallelization.operators import Operator, OperatorGraph, StrategyError, check_graph
 from frontend.parallelization.proposals import (
-    Division,
     Space,
-    divisions,
-    grids,
-    group_sizes,
     pipeline,
     placements,
     propose,
     propose_pipeline,
 )
-from frontend.parallelization.server import Server, Work, work
+from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import (
-    FORMAT,
-    GpuSplit,
     Placement,
     Strategy,
     bounds,
@@ -37,7 +31,6 @@ from frontend.parallelization.strategy import (
     check_placement,
     check_strategy,
     data_parallel,
-    default_placement,
     from_json,
     hybrid,
     on_server,
@@ -46,18 +39,11 @@ from frontend.parallelization.strategy import (
 from frontend.parallelization.transfers import Transfer, partial_sums, transfer
 
 __all__ = [
-    "FORMAT",
-    "Division",
     "Estimator",
-    "Fabric",
     "Found",
-    "GpuSplit",
-    "GroupRings",
-    "LinkLoad",
     "Operator",
     "OperatorGraph",
     "Placement",
-    "Plan",
     "Routes",
     "Server",
     "Space",
@@ -66,7 +52,6 @@ __all__ = [
     "StrategyError",
     "Transfer",
     "Wire",
-    "Work",
     "accept",
     "alternate",
     "begin",
@@ -77,14 +62,9 @@ __all__ = [
     "check_placement",
     "check_strategy",
     "data_parallel",
-    "default_beta",
-    "default_placement",
     "demand",
-    "divisions",
     "from_json",
-    "grids",
     "group_rings",
-    "group_sizes",
     "hybrid",
     "next_round",
     "on_server",
