@@ -45,10 +45,6 @@ def cases(folder: Path) -> list[Case]:
     folder : Path
         The source tree's ``scenarios``.
 
-    Returns
-    -------
-    list of Case
-
     Raises
     ------
     InputError

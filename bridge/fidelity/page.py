@@ -157,10 +157,6 @@ def table(rows: Sequence[Row], native: bool) -> Table:
         The result of `compare`.
     native : bool
         Whether the rows include the native fabric.
-
-    Returns
-    -------
-    rich.table.Table
     """
     return layout.table(headings(native), [cells(row, native) for row in rows])
 
@@ -172,10 +168,6 @@ def markdown(rows: Sequence[Row], native: bool) -> str:
     ----------
     rows, native
         As for `table`.
-
-    Returns
-    -------
-    str
     """
     names = headings(native)
     lines = [names, ["---", *["---:"] * (len(names) - 1)]]

@@ -356,10 +356,6 @@ def compared_markdown(
         The command that makes the page.
     used, other : Repeated
         The study with the set that it uses, and with the other one.
-
-    Returns
-    -------
-    str
     """
     parts = [
         f"# {study.title}, with another set of parameters",

@@ -134,10 +134,6 @@ def markdown(
         The arguments and the result of `chapters`.
     pictures : mapping
         Figure to the path of its picture, relative to the page; may be empty.
-
-    Returns
-    -------
-    str
     """
     parts = [f"# {study.title}", study.introduction.strip()]
     if scale == "small":

@@ -65,10 +65,6 @@ def cluster(
         Another network than one switch without limits.
     changes : mapping, optional
         Overrides.
-
-    Returns
-    -------
-    Point
     """
     share = (threads or flows) / flows  # in cosim, each connection has a processor of its own
     cost = {
