@@ -11,8 +11,7 @@ from bridge.cli.console import output
 from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.points import Counter, jobs_option, scenarios_option
 from bridge.fidelity import page
-from bridge.fidelity.cases import cases
-from bridge.fidelity.comparison import Row, compare, document, fabrics, stored
+from bridge.fidelity.comparison import Row, cases, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
 from bridge.present.figure import require_matplotlib
 from bridge.results.errors import SimulationError

@@ -19,7 +19,7 @@ from bridge.cli.options import (
     set_option,
 )
 from bridge.errors import InputError
-from bridge.present.traffic_picture import plot_traffic
+from bridge.present.graph_picture import plot_traffic
 from frontend import load_scenario
 from frontend.loading.overrides import Override
 from frontend.resolve.layout import layout

@@ -30,9 +30,17 @@ from frontend.topologies.registry import (
 from topology_gen import Network, TopologyError, specs
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.wiring import Wiring
-from topology_gen.networks.clos import Tier, leaf_spine, rail_only, rail_optimized
 from topology_gen.networks.graph import NetworkGraph
-from topology_gen.networks.servers import SERVERS, Server, direct_servers, host
+from topology_gen.networks.servers import (
+    SERVERS,
+    Server,
+    Tier,
+    direct_servers,
+    host,
+    leaf_spine,
+    rail_only,
+    rail_optimized,
+)
 from topology_gen.topoopt import Demand, data_parallel, from_json, split_degree, topology_finder
 from topology_gen.topoopt.demand import between_servers
 
