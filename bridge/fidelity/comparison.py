@@ -1,4 +1,4 @@
-"""Run the scenarios on all fabrics and compare their times."""
+"""Run a fixed set of scenarios on all fabrics and compare their times."""
 
 from __future__ import annotations
 

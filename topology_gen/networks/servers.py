@@ -1,4 +1,7 @@
-"""Servers as building blocks: GPUs, the scale-up network between them, and their NICs."""
+"""Servers, and their networks: rails with a switch each, leaf–spine and three-tier Clos networks.
+
+A server has GPUs, the scale-up network between them, and NICs.
+"""
 
 from __future__ import annotations
 
