@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from bridge.cli.main import main
+from tests.bridge.command_line import answer_of, invoke
 from topology_gen.specs import FAMILIES
 
-
-def invoke(*arguments: str) -> Result:
-    answer = CliRunner().invoke(main, arguments)
-    assert answer.exit_code == 0, answer.output
-    assert answer.stderr == ""
-    return answer
-
-
-def answer_of(*arguments: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(invoke(*arguments, "--json").stdout)
-    return answer
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_schedule_of_a_family() -> None:

@@ -17,10 +17,7 @@ from bridge.batch.sweep import Axis, axis, short_keys, sweep_points
 from bridge.cli.main import main
 from bridge.errors import InputError
 
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def sweep(*arguments: str | Path) -> Result:
