@@ -40,10 +40,6 @@ def read_header(stream: bytes) -> StreamHeader:
     stream : bytes
         Length-delimited records in the format of ``frontend/network_api.proto``.
 
-    Returns
-    -------
-    StreamHeader
-
     Raises
     ------
     StreamError

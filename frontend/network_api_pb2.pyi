@@ -2,8 +2,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -51,7 +50,7 @@ class Settings(_message.Message):
     rtt_sample_interval_ps: int
     time_limit_ps: int
     replay: bool
-    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: _Optional[bool] = ...) -> None: ...
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: bool = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
@@ -101,7 +100,7 @@ class Tcp(_message.Message):
     recovery: Tcp.Recovery
     buffers_count_packets: bool
     unlimited_window: bool
-    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: _Optional[bool] = ..., timestamps: _Optional[bool] = ..., window_scaling: _Optional[bool] = ..., ecn: _Optional[bool] = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: _Optional[bool] = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: _Optional[bool] = ..., unlimited_window: _Optional[bool] = ...) -> None: ...
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
 
 class HostCost(_message.Message):
     __slots__ = ("message_ps", "bytes_per_s")
@@ -112,7 +111,7 @@ class HostCost(_message.Message):
     def __init__(self, message_ps: _Optional[int] = ..., bytes_per_s: _Optional[int] = ...) -> None: ...
 
 class System(_message.Message):
-    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "negotiation_latency_ps", "send", "receive", "flows_per_pair", "slots_per_level", "chunk_order")
+    __slots__ = ("scheduling", "concurrent_chunks", "injection_latency_ps", "reduction_bytes_per_s", "message_by_message", "admission", "send", "receive", "flows_per_pair", "slots_per_level", "chunk_order")
     class Scheduling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LIFO: _ClassVar[System.Scheduling]
@@ -137,7 +136,6 @@ class System(_message.Message):
     REDUCTION_BYTES_PER_S_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_BY_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     ADMISSION_FIELD_NUMBER: _ClassVar[int]
-    NEGOTIATION_LATENCY_PS_FIELD_NUMBER: _ClassVar[int]
     SEND_FIELD_NUMBER: _ClassVar[int]
     RECEIVE_FIELD_NUMBER: _ClassVar[int]
     FLOWS_PER_PAIR_FIELD_NUMBER: _ClassVar[int]
@@ -149,13 +147,12 @@ class System(_message.Message):
     reduction_bytes_per_s: int
     message_by_message: bool
     admission: System.Admission
-    negotiation_latency_ps: int
     send: HostCost
     receive: HostCost
     flows_per_pair: int
     slots_per_level: bool
     chunk_order: System.ChunkOrder
-    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: _Optional[bool] = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: _Optional[bool] = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
     __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue")
@@ -225,7 +222,7 @@ class Topology(_message.Message):
     loss_seed: int
     node_names: _containers.RepeatedScalarFieldContainer[str]
     marks_at_dequeue: bool
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: _Optional[bool] = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: _Optional[bool] = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: _Optional[bool] = ...) -> None: ...
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm")
@@ -283,7 +280,7 @@ class Traffic(_message.Message):
     cumulative_ppb: _containers.RepeatedScalarFieldContainer[int]
     seed: int
     route: int
-    def __init__(self, text: _Optional[str] = ..., begin_ps: _Optional[int] = ..., end_ps: _Optional[int] = ..., sources: _Optional[_Iterable[int]] = ..., targets: _Optional[_Iterable[int]] = ..., interval_ps: _Optional[int] = ..., burst: _Optional[bool] = ..., sizes: _Optional[_Iterable[int]] = ..., cumulative_ppb: _Optional[_Iterable[int]] = ..., seed: _Optional[int] = ..., route: _Optional[int] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., begin_ps: _Optional[int] = ..., end_ps: _Optional[int] = ..., sources: _Optional[_Iterable[int]] = ..., targets: _Optional[_Iterable[int]] = ..., interval_ps: _Optional[int] = ..., burst: bool = ..., sizes: _Optional[_Iterable[int]] = ..., cumulative_ppb: _Optional[_Iterable[int]] = ..., seed: _Optional[int] = ..., route: _Optional[int] = ...) -> None: ...
 
 class Reconfiguration(_message.Message):
     __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes", "control_network")
@@ -317,7 +314,7 @@ class Reconfiguration(_message.Message):
     circuit_buffer_bytes: int
     circuit_ecn_threshold_bytes: int
     control_network: bool
-    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: _Optional[bool] = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: _Optional[bool] = ...) -> None: ...
+    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
     __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step", "phase_level")
@@ -381,7 +378,7 @@ class Program(_message.Message):
     repeat: int
     repeat_step: int
     phase_level: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: _Optional[bool] = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("program", "phase", "first", "groups", "group_step", "member_step", "unit_step")

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from topology_gen.networks.circuits import circuits
     from topology_gen.networks.direct_connect import direct_connect
     from topology_gen.networks.fat_tree import fat_tree
-    from topology_gen.networks.flat import flat
-    from topology_gen.networks.hierarchical import hierarchical
     from topology_gen.networks.network import Network, Paths
+    from topology_gen.networks.stars import flat, hierarchical
 
 _HOMES = {
     "LinkError": "topology_gen.errors",
@@ -23,8 +22,8 @@ _HOMES = {
     "circuits": "topology_gen.networks.circuits",
     "direct_connect": "topology_gen.networks.direct_connect",
     "fat_tree": "topology_gen.networks.fat_tree",
-    "flat": "topology_gen.networks.flat",
-    "hierarchical": "topology_gen.networks.hierarchical",
+    "flat": "topology_gen.networks.stars",
+    "hierarchical": "topology_gen.networks.stars",
 }
 
 __all__ = [

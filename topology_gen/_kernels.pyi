@@ -131,7 +131,7 @@ def last_writers(
 ) -> tuple[Numbers, Numbers]: ...
 
 # The steps of a thread block as lines of MSCCL XML. `steps` has the columns of
-# `topology_gen.lowering.table.Table`; ValueError if a code has no name.
+# `topology_gen.lowering.algorithm.Table`; ValueError if a code has no name.
 def step_lines(steps: Numbers, kinds: list[str], buffers: list[str]) -> str: ...
 
 # The greatest distance and the sum of the distances from the roots to all others; ValueError if a

@@ -16,9 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.child import Child, DiedError
 from bridge.batch.worker import Progress
-from bridge.batch.workers import INTERRUPTED
+from bridge.batch.workers import INTERRUPTED, Child, DiedError
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.simulator.simulate import versions

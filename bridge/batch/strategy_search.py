@@ -25,7 +25,8 @@ from frontend.parallelization import (
     alternate,
     begin,
     demand,
-    state_json,
+    state_from_json,
+    state_to_json,
     to_json,
 )
 from topology_gen.files import read_bytes
@@ -171,7 +172,7 @@ class Search:
         if self._folder is None:
             return
         self._save_best(self.state.best.strategy, self.state.best.demand)
-        content = {**self._identity(), "state": state_json.to_json(self.state, self.job.graph)}
+        content = {**self._identity(), "state": state_to_json(self.state, self.job.graph)}
         write_whole(self._folder / STATE_FILE, _json(content))
 
     def _save_better(self) -> None:
@@ -227,7 +228,7 @@ class Search:
                         f"{file}: saved by a search with another {key}: use the same {key}, or "
                         "search without --resume"
                     )
-            return state_json.from_json(content["state"], self.job.graph)
+            return state_from_json(content["state"], self.job.graph)
         except OSError as error:
             raise InputError(f"{file}: {error.strerror}: expected a readable file") from None
         except InputError:

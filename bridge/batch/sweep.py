@@ -20,8 +20,7 @@ from bridge.results.result import Result
 from bridge.simulator.simulate import load
 from frontend import ScenarioError
 from frontend.loading.load import Source, read_scenario
-from frontend.loading.overrides import Override, Overrides, listed
-from frontend.loading.python_values import python_values
+from frontend.loading.overrides import Override, Overrides, listed, python_values
 from frontend.yaml_document import read
 
 _LONGEST_NAME = 200  # file systems allow 255 bytes

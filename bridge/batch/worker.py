@@ -1,7 +1,7 @@
 """A child process that simulates points, one after the other.
 
-`bridge.batch.child` starts it. Each line of stdin is a JSON object with the ``scenario`` of a point
-or a ``search`` for a strategy, and the ``folder`` for the files that this makes. Lines of
+`bridge.batch.workers` starts it. Each line of stdin is a JSON object with the ``scenario`` of a
+point or a ``search`` for a strategy, and the ``folder`` for the files that this makes. Lines of
 stdout answer: any number of ``{"progress": …}``, then one ``{"error": …}``, which is null if the
 task completed. A failure of ns-3, and an error that cosim does not expect, end the process with a
 message on stderr.

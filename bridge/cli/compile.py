@@ -23,7 +23,6 @@ from frontend.loading.overrides import Override
     "form",
     type=click.Choice(["stream", "goal", "chakra"]),
     default="stream",
-    show_default=True,
     help="What to write. goal: the messages of the workload in GOAL. chakra: an execution trace of "
     "each rank.",
 )

@@ -48,7 +48,6 @@ FAT_TREE = "fat_tree"
     "--seed",
     type=int,
     default=1,
-    show_default=True,
     help="Seed of the random lengths of the fibres.",
 )
 @json_option

@@ -11,16 +11,22 @@ from bridge.cli.console import output
 from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.points import Counter, jobs_option, scenarios_option
 from bridge.fidelity import page
-from bridge.fidelity.cases import cases
-from bridge.fidelity.comparison import Row, compare, document, fabrics, stored
+from bridge.fidelity.comparison import Row, cases, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
+from bridge.present.figure import require_matplotlib
 from bridge.results.errors import SimulationError
 
 
 @click.command("fidelity")
 @click.option("--native", is_flag=True, help="Also run ns-3's own network stack, which is slow.")
 @jobs_option
-@click.option("--only", metavar="TEXT", default="", help="Only scenarios whose name contains TEXT.")
+@click.option(
+    "--only",
+    metavar="TEXT",
+    default="",
+    show_default=False,
+    help="Only scenarios whose name contains TEXT.",
+)
 @out_folder_option(
     "Folder that keeps the results; what is complete there is not run again.",
 )
@@ -54,7 +60,7 @@ def fidelity_command(
     (faster estimates). The table shows the simulated times, and how far the estimates are from
     express."""
     if write is not None:
-        page.require_matplotlib()
+        require_matplotlib()
         prepare_directory(write)
     chosen = [case for case in cases(scenarios) if only in case.name]
     if not chosen:

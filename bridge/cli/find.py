@@ -103,7 +103,6 @@ def _size(entry: Any, place: str) -> Size:
     metavar="SIZE",
     type=Quantity(units.SIZE),
     default="1MiB",
-    show_default=True,
     help="Size M of a collective, the data of all nodes together, such as 64MiB.",
 )
 @click.option(
@@ -111,7 +110,6 @@ def _size(entry: Any, place: str) -> Size:
     metavar="TIME",
     type=Quantity(units.TIME),
     default="10us",
-    show_default=True,
     help="Latency of a step of the schedule, such as 0.5us.",
 )
 @click.option(
@@ -119,7 +117,6 @@ def _size(entry: Any, place: str) -> Size:
     metavar="RATE",
     type=Quantity(units.RATE),
     default="100Gbps",
-    show_default=True,
     help="Bandwidth B of a node, the sum over its D links, such as 400Gbps.",
 )
 @click.option(
@@ -149,15 +146,13 @@ def _size(entry: Any, place: str) -> Size:
     "--seconds",
     type=click.FloatRange(min=0),
     default=30,
-    show_default=True,
     help="How long --cayley searches.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
+@click.option("--seed", type=int, default=1, help="Seed of the search.")
 @click.option(
     "--orbits",
     type=int,
     default=1,
-    show_default=True,
     help="Orbits of the symmetry group in the search: 1 finds Cayley digraphs, more find lifts.",
 )
 @click.option(

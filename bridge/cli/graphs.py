@@ -18,20 +18,19 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.cli.console import output, print_answer
-from bridge.cli.graph_options import graph_options, read_graph
 from bridge.cli.options import allow_files_option, json_option, out_file_option, set_option
-from bridge.cli.wiring_options import Links, wiring_options
+from bridge.cli.wiring_options import Links, graph_options, read_graph, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.graph_picture import draw_graph, draw_network
 from bridge.present.quantities import scaled_text, time_text
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, warn
 from frontend.loading.load import ANY_WORKLOAD, load_scenario
 from frontend.loading.overrides import Override
 from frontend.resolve import resolve
 from frontend.scenario import Scenario
 from frontend.schema.files import read_yaml
-from frontend.schema.graph import GraphTopology, as_document, inline
+from frontend.topologies.graph import GraphTopology, as_document, inline
 from topology_gen.files import read_bytes, read_text
 from topology_gen.formats.graphs.document import GraphDocument, LinkEntry, NodeEntry, merged
 from topology_gen.formats.graphs.registry import WRITERS, omitted, read
@@ -367,12 +366,11 @@ def _draw(graph: Digraph, network: Network | None, out: Path) -> None:
     "--format",
     "form",
     type=click.Choice(
-        list(dict.fromkeys(["edges", "graphml", "node-link", "dot", "picture", *NETWORK_FORMATS]))
+        list(dict.fromkeys(["edges", "graphml", "node-link", "dot", *NETWORK_FORMATS, "picture"]))
     ),
     help="edges (the JSON that --edges reads), graphml, node-link (networkx's JSON), dot "
-    "(Graphviz), picture (the extension of --output selects its format, such as .svg or .png), or "
-    "with the rates of the links: csv, yaml (for `family: graph`), astra-sim, simai, infragraph. "
-    "Default: the format of a FILE with a network, edges otherwise.",
+    "(Graphviz), or with the rates of the links: csv, yaml (for `family: graph`), astra-sim, "
+    "simai, infragraph. Default: the format of a FILE with a network, edges otherwise.",
 )
 @out_file_option(
     "The file to write; stdout by default.",
@@ -385,7 +383,7 @@ def export_command(
     form: str | None,
     out: Path | None,
 ) -> None:
-    """Write a topology in a format that other tools read, or draw it.
+    """Write a topology in a format that other tools read; `cosim topo plot` draws it.
 
     SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE with a network. With
     --scenario, the topology is that of a scenario, with its switches. A network from a file keeps
@@ -394,6 +392,7 @@ def export_command(
     if file is not None:
         topology, scenario = None, file
     if form == "picture":
+        warn("`--format picture` is now `cosim topo plot`; use the new command")
         if out is None:
             raise InputError("expected --output FILE for a picture, such as --output graph.svg")
         _draw(*_exported(topology, edges, scenario, overrides), out)

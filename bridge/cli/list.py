@@ -13,10 +13,9 @@ from bridge.cli.console import output
 from bridge.cli.options import json_option
 from frontend import collectives
 from frontend.fabrics import FABRICS
-from frontend.models.cards import CARDS
+from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
-from frontend.schema.accelerators import ACCELERATORS, Accelerator
-from frontend.schema.transformer import Card
+from frontend.schema.compute import ACCELERATORS, Accelerator
 from frontend.topologies import TOPOLOGIES
 from frontend.transports import PROTOCOLS
 from frontend.transports.tcp import Variant

@@ -36,7 +36,6 @@ operation_option = click.option(
     "--operation",
     type=click.Choice(["all_gather", "reduce_scatter", "all_reduce"]),
     default="all_gather",
-    show_default=True,
     help="The collective whose schedule --out gets.",
 )
 
@@ -45,7 +44,6 @@ bytes_option = click.option(
     "size",
     type=Quantity(units.SIZE),
     default="1MiB",
-    show_default=True,
     help="The data that every rank has at the end, for which times are computed.",
 )
 
@@ -257,7 +255,6 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     "--operation",
     type=click.Choice(["all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce"]),
     default="all_gather",
-    show_default=True,
     help="The collective.",
 )
 @click.option("--root", type=int, help="The rank that broadcasts or gets the sum; 0 by default.")
@@ -266,7 +263,6 @@ def all_to_all_command(links: Links, chunks: int | None, out: Path | None, as_js
     "most_trees",
     type=click.IntRange(1, 4096),
     default=64,
-    show_default=True,
     help="Greatest number of trees for each rank. The optimum may need more; then the least number "
     "that attains 99.9 % of it is used, or the best.",
 )

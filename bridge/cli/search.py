@@ -62,14 +62,12 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     "--rounds",
     type=click.IntRange(min=0),
     default=10,
-    show_default=True,
     help="Greatest number of rounds; the search ends earlier when a round brings no improvement.",
 )
 @click.option(
     "--budget",
     type=click.IntRange(min=0),
     default=5000,
-    show_default=True,
     help="Number of strategies that a round tries.",
 )
 @click.option(
@@ -82,7 +80,6 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     "--space",
     type=click.Choice(["all", "samples"]),
     default="all",
-    show_default=True,
     help="What may be divided. With samples, an operator is on one server or its samples are "
     "divided, as in FlexFlow without its flags for more.",
 )
@@ -97,7 +94,6 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     "--check",
     metavar="FABRIC,…",
     default="flow,express",
-    show_default=True,
     help="Fabrics on which to simulate the result, or none.",
 )
 @on_option_for("the simulations of --check and of layouts run, at the same time")

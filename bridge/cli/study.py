@@ -30,11 +30,22 @@ from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from bridge.present.quantities import seconds_text
 from bridge.results.result import Result
-from bridge.studies.framework import parameters_report, picture, report
-from bridge.studies.framework.findings import Scale
-from bridge.studies.framework.model import Fit, Study
-from bridge.studies.framework.parameters import Candidate, Labels, Search, TwoSets, used
-from bridge.studies.framework.runner import Chapter, all_points, chapters, chosen
+from bridge.studies.framework import picture, report
+from bridge.studies.framework.figure import Scale
+from bridge.studies.framework.model import Chapter, Fit, Study, all_points, chapters, chosen
+from bridge.studies.framework.parameters import (
+    Candidate,
+    Labels,
+    Search,
+    TwoSets,
+    compared_data,
+    compared_markdown,
+    compared_on_terminal,
+    fit_data,
+    fit_markdown,
+    fit_on_terminal,
+    used,
+)
 from bridge.studies.registry import STUDIES
 
 
@@ -132,7 +143,6 @@ def study_command(study: Study) -> click.Command:
         "--scale",
         type=click.Choice(["small", "full"]),
         default="small",
-        show_default=True,
         help="small takes seconds; full uses the publication's sizes and takes hours.",
     )
     @jobs_option
@@ -251,15 +261,13 @@ def _fit(study: Study, order: _Order, *, others: Sequence[object]) -> None:
     ranked: list[Candidate] = []
     data = ""
     for ranked in Search(study.fit, order.scale, order.scenarios, simulate).run():
-        data = order.write_data("fit.json", parameters_report.fit_data(ranked))
+        data = order.write_data("fit.json", fit_data(ranked))
         for file in order.reports("fit.md"):
-            write_whole(
-                file, parameters_report.fit_markdown(study.fit, order.scale, ranked).encode()
-            )
+            write_whole(file, fit_markdown(study.fit, order.scale, ranked).encode())
     if order.as_json:
         click.echo(data)
     else:
-        output().print(parameters_report.fit_on_terminal(ranked))
+        output().print(fit_on_terminal(ranked))
         click.echo(f"Report: {order.folder / 'fit.md'}", err=True)
 
 
@@ -276,11 +284,11 @@ def _other_set(study: Study, parameters: Sequence[str], shard: Shard | None) -> 
     for text in parameters:
         name, _, value = text.partition("=")
         if name not in values:
-            raise click.BadParameter(
+            raise click.UsageError(
                 f"--parameter {text}: {name!r} is not known; accepted: {', '.join(values)}"
             )
         if value not in values[name]:
-            raise click.BadParameter(
+            raise click.UsageError(
                 f"--parameter {text}: {value!r} is not known; accepted: {', '.join(values[name])}"
             )
         labels[name] = value
@@ -297,16 +305,16 @@ def _run_other_set(
     sets = TwoSets(study, fit, labels, figures, order.scenarios, order.scale)
     outcomes = order.run(sets.points)
     first, second = sets.repeated(outcomes)
-    compared = parameters_report.compared_data(study, order.scale, first, second)
+    compared = compared_data(study, order.scale, first, second)
     data = order.write_data("parameters.json", compared)
     command = _command(study, fit, labels, order, figures)
-    page = parameters_report.compared_markdown(study, order.scale, command, first, second)
+    page = compared_markdown(study, order.scale, command, first, second)
     for file in order.reports("parameters.md"):
         write_whole(file, page.encode())
     if order.as_json:
         click.echo(data)
     else:
-        output().print(parameters_report.compared_on_terminal(study, first, second))
+        output().print(compared_on_terminal(study, first, second))
         click.echo(f"Report: {order.folder / 'parameters.md'}", err=True)
     require_all(outcomes)
 

@@ -19,7 +19,7 @@ from bridge.cli.options import (
     set_option,
 )
 from bridge.errors import InputError
-from bridge.present.traffic_picture import plot_traffic
+from bridge.present.graph_picture import plot_traffic
 from frontend import load_scenario
 from frontend.loading.overrides import Override
 from frontend.resolve.layout import layout
@@ -142,14 +142,12 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
     "--spare-ports",
     type=click.Choice(["rings", "matchings"]),
     default="rings",
-    show_default=True,
     help="What uses the ports that are left if a group has too few different rings: the same rings "
     "again, or matchings.",
 )
 @click.option(
     "--discount",
     default="exponential",
-    show_default=True,
     help="How the gain of further links between the same two servers falls: exponential, linear, "
     "factorial or none.",
 )
@@ -157,7 +155,6 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
     "--seed",
     type=int,
     default=1,
-    show_default=True,
     help="Seed of the choice between equally good matchings.",
 )
 @click.option(
@@ -170,7 +167,6 @@ def totient_command(size: int, primes: bool, duplex: bool, as_json: bool) -> Non
     "--paths",
     type=int,
     default=2,
-    show_default=True,
     help="Shortest paths of a model-parallel pair that --json prints.",
 )
 @json_option
@@ -257,7 +253,6 @@ def _failure(fibre: str, topology: TopoOptTopology, job: Demand) -> dict[str, fl
     "--routes",
     type=int,
     default=1,
-    show_default=True,
     help="Number of shortest paths over which the bytes of each model-parallel pair are split.",
 )
 @out_file_option(

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
-from bridge.errors import InputError
 from bridge.fidelity.comparison import REFERENCE, Row, Summary, fabrics, summarize
-from bridge.present.figure import bare, legend_below, new_figure, save
+from bridge.present import table as layout
+from bridge.present.figure import bare, legend_below, new_figure, require_matplotlib, save
 from bridge.present.quantities import time_text
 from frontend.fabrics import ESTIMATORS
 
@@ -159,17 +157,8 @@ def table(rows: Sequence[Row], native: bool) -> Table:
         The result of `compare`.
     native : bool
         Whether the rows include the native fabric.
-
-    Returns
-    -------
-    rich.table.Table
     """
-    layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for index, name in enumerate(headings(native)):
-        layout.add_column(name, justify="right" if index else "left", overflow="fold")
-    for row in rows:
-        layout.add_row(*(Text(cell) for cell in cells(row, native)))
-    return layout
+    return layout.table(headings(native), [cells(row, native) for row in rows])
 
 
 def markdown(rows: Sequence[Row], native: bool) -> str:
@@ -179,10 +168,6 @@ def markdown(rows: Sequence[Row], native: bool) -> str:
     ----------
     rows, native
         As for `table`.
-
-    Returns
-    -------
-    str
     """
     names = headings(native)
     lines = [names, ["---", *["---:"] * (len(names) - 1)]]
@@ -193,23 +178,6 @@ def markdown(rows: Sequence[Row], native: bool) -> str:
 
 
 _MARKS = (("o", "#4477aa"), ("D", "#cc6677"), ("s", "#228833"), ("^", "#aa3377"))
-
-
-def require_matplotlib() -> None:
-    """Check that pictures can be drawn.
-
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the picture needs {error.name}, which is not installed: "
-            "install the extra `plot` (pip install matplotlib)"
-        ) from None
 
 
 def draw(rows: Sequence[Row], file: Path) -> None:

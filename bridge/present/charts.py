@@ -1,22 +1,35 @@
-"""The charts of results: times of layers and iterations, distributions, bandwidths, time series."""
+"""The charts of results.
+
+They show times of layers and iterations, distributions, bandwidths, what is sampled over time, an
+excerpt of a timeline, and a metric of a sweep.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.present.chart import Chart, Part, axis, color, curve, marks, stacked_bars
+from bridge.errors import InputError
+from bridge.present.chart import Chart, Part, Trace, axis, color, curve, marks, stacked_bars
+from bridge.present.comparison import differing_keys, value_text
 from bridge.present.figure import COLORS
 from bridge.present.links import node_names
-from bridge.present.metrics import path_times
+from bridge.present.metrics import Metric, path_times
 from bridge.present.quantities import scaled_unit, time_unit
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
+from bridge.results.timeline_file import COMPUTING, TIMELINE, TIMEOUT, Slice, slices
+from frontend import units
+from frontend.errors import key_path
 
 #: With more layers than this, those whose names differ only in numbers are one row.
 MANY_LAYERS = 24
@@ -375,3 +388,299 @@ def _thinned(
     every = -(-len(samples) // _SAMPLES)
     begins = np.arange(0, len(samples), every)
     return samples[begins, 0], np.maximum.reduceat(samples[:, 1], begins)
+
+
+#: Ranks that a chart shows if none are named: fewer if they need more rows than this.
+_RANKS, _ROWS = 4, 40
+
+#: Bars at most: more could not be told apart.
+_MOST = 4000
+
+#: Colours of what every workload may have.
+_COLORS = {COMPUTING: COLORS[0], TIMEOUT: COLORS[5]}
+
+#: Rows of a rank that do not hold its communication, before those that do.
+_OWN_ROWS = {COMPUTING: -2, TIMEOUT: -1}
+_ROW_NAMES = {row: kind for kind, row in _OWN_ROWS.items()}
+
+Window = tuple[float | None, float | None]
+"""Start and end of a time window [ns]; None stands for the start or end of the first iteration."""
+
+
+def timeline(
+    result: Result, ranks: Sequence[int] = (), window: Window = (None, None)
+) -> Chart | None:
+    """Return what ranks do: rows for the computation of each, and for what it communicates.
+
+    Parameters
+    ----------
+    result : Result
+        A result with its timeline.
+    ranks : sequence of int
+        The ranks to show; by default the first ones in the timeline.
+    window : (float or None, float or None)
+        The time window; by default the first iteration.
+
+    Returns
+    -------
+    Chart or None
+        None if the result has no timeline.
+
+    Raises
+    ------
+    InputError
+        The timeline has nothing of these ranks in this window, or too much.
+    """
+    file = result.tables.file(TIMELINE)
+    if file is None:
+        return None
+    start, end = _filled(result, window)
+    placed = _placed(slices(file, ranks or range(_RANKS), start, end))
+    if not ranks:
+        last = max((rank for rank, rows in _rows_to(placed).items() if rows <= _ROWS), default=0)
+        placed = [one for one in placed if one.slice.rank <= last]
+    if not placed:
+        raise InputError(f"{file}: expected something of these ranks in this time window")
+    if len(placed) > _MOST:
+        raise InputError(
+            f"{file}: {len(placed)} computations and collectives are in this time window, expected "
+            f"at most {_MOST}: name fewer ranks or a shorter window"
+        )
+    unit, scale = time_unit(end - start)
+    rows = {
+        (rank, row): f"rank {rank}: {_ROW_NAMES.get(row, f'comm. {row}')}"
+        for rank, row in sorted({(one.slice.rank, one.row) for one in placed})
+    }
+    kinds = sorted({one.slice.kind for one in placed} - _COLORS.keys())
+    colors = _COLORS | dict(zip(kinds, COLORS[1:5] * len(kinds), strict=False))
+    traces: list[Trace] = []
+    for kind, shade in colors.items():
+        chosen = [one for one in placed if one.slice.kind == kind]
+        if not chosen:
+            continue
+        spans = [(max(one.slice.start_ns, start), min(one.slice.end_ns, end)) for one in chosen]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": kind,
+                "y": [rows[one.slice.rank, one.row] for one in chosen],
+                "base": [begin / scale for begin, _ in spans],
+                "x": [(finish - begin) / scale for begin, finish in spans],
+                "text": [one.slice.name for one in chosen],
+                "textposition": "inside",
+                "insidetextanchor": "middle",
+                "marker": {"color": shade, "line": {"color": "#ffffff", "width": 0.5}},
+                "hovertemplate": f"%{{text}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
+            }
+        )
+    layout = {
+        "barmode": "overlay",
+        "height": 130 + 20 * len(rows),
+        "xaxis": axis(f"simulated time [{unit}]", range=[start / scale, end / scale]),
+        "yaxis": {
+            "automargin": True,
+            "autorange": "reversed",
+            "categoryorder": "array",
+            "categoryarray": list(rows.values()),
+        },
+    }
+    return Chart("timeline", "What ranks do over time", traces, layout)
+
+
+def _filled(result: Result, window: Window) -> tuple[float, float]:
+    first = result.iterations[0] if result.iterations else None
+    start, end = window
+    if start is None:
+        start = first.start_ns if first and end is None else 0.0
+    if end is None:
+        end = first.end_ns if first and first.end_ns > start else result.time_ns
+    return start, end
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A slice and its row among those of its rank."""
+
+    slice: Slice
+    row: int
+
+
+def _placed(found: Sequence[Slice]) -> list[_Placed]:
+    """Return slices in as few rows as they need; what overlaps of a collective is one."""
+    whole: dict[tuple[int, str], list[Slice]] = {}
+    for one in sorted(found, key=lambda one: one.start_ns):
+        same = whole.setdefault((one.rank, TIMEOUT if one.kind == TIMEOUT else one.name), [])
+        if same and one.kind != COMPUTING and one.start_ns <= same[-1].end_ns:
+            same[-1] = replace(same[-1], end_ns=max(same[-1].end_ns, one.end_ns))
+        else:
+            same.append(one)
+    ends: dict[int, list[float]] = {}
+    placed = []
+    for one in sorted(chain(*whole.values()), key=lambda one: one.start_ns):
+        row = _OWN_ROWS.get(one.kind)
+        if row is None:
+            used = ends.setdefault(one.rank, [])
+            row = next((row for row, end in enumerate(used) if end <= one.start_ns), len(used))
+            used[row : row + 1] = [one.end_ns]
+        placed.append(_Placed(one, row))
+    return placed
+
+
+def _rows_to(placed: Sequence[_Placed]) -> dict[int, int]:
+    """Return for each rank how many rows it and those before it need."""
+    rows = Counter(rank for rank, _ in {(one.slice.rank, one.row) for one in placed})
+    ranks = sorted(rows)
+    return dict(zip(ranks, accumulate(rows[rank] for rank in ranks), strict=True))
+
+
+#: A result that repeats another one with other random choices differs from it in this key only.
+_SEED = "seed"
+
+#: From this ratio of the greatest to the least value on, the axis is logarithmic.
+_WIDE = 20
+
+_SYMBOLS = ("circle", "diamond", "square", "cross", "x")
+
+
+def sweep_chart(
+    results: Sequence[Result], x: str | None, metric: Metric, by: str | None
+) -> Chart | None:
+    """Return a metric of many results against a key of their scenarios.
+
+    Results that differ only in their seeds have a mark each; the curve passes through their mean.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The points of a sweep.
+    x : str or None
+        Key path of the horizontal axis, such as ``topology.bandwidth``. By default, of the keys
+        that differ, the one with most values; numbers come before names.
+    metric : Metric
+        The vertical axis.
+    by : str or None
+        Key path whose values have a curve each. By default, the other key that differs, if any.
+
+    Raises
+    ------
+    InputError
+        A scenario has no such key, more keys differ than a picture shows, or no result has the
+        metric.
+    """
+    known = [(result, value) for result in results if (value := metric.value(result)) is not None]
+    if not known:
+        return None
+    x, by = _keys([result for result, _ in known], x, by)
+    curves: dict[str, dict[str, list[float]]] = {}
+    first: dict[tuple[str, str], Result] = {}
+    for result, value in known:
+        name, place = (
+            "" if by is None else key_text(result, by),
+            key_text(result, x),
+        )
+        _check_equal(first.setdefault((name, place), result), result, x, by)
+        curves.setdefault(name, {}).setdefault(place, []).append(value)
+    unit, scale = metric.unit(max(value for _, value in known))
+    numbers = _numbers({place for points in curves.values() for place in points})
+    traces = []
+    for index, name in enumerate(sorted(curves, key=_order)):
+        points = sorted(curves[name].items(), key=lambda one: numbers[one[0]])
+        means = [sum(values) / len(values) / scale for _, values in points]
+        places = [numbers[place] for place, _ in points]
+        traces.append(curve(name, places, means, {"color": color(index)}, showlegend=False))
+        places = [numbers[place] for place, values in points for _ in values]
+        every = [value / scale for _, values in points for value in values]
+        marker = {"color": color(index), "symbol": _SYMBOLS[index % len(_SYMBOLS)]}
+        traces.append(marks(name, places, every, marker, showlegend=by is not None))
+    layout = {
+        "height": 330,
+        "xaxis": axis(x, **_ticks(numbers)),
+        "yaxis": axis(f"{metric.name} [{unit}]".removesuffix(" []"), rangemode="tozero"),
+    }
+    if by is not None:
+        layout["legend"] = {"title": {"text": f"{by} "}}
+    return Chart("sweep", f"{metric.name} against {x}", traces, layout)
+
+
+def _keys(results: Sequence[Result], x: str | None, by: str | None) -> tuple[str, str | None]:
+    """Return the keys of the axis and of the curves."""
+    values: dict[str, set[str]] = {}
+    for key in differing_keys(results):
+        with suppress(InputError):  # a result that does not have it
+            values[key] = {key_text(result, key) for result in results}
+    free = sorted(
+        (key for key in values if key not in (x, by)),
+        key=lambda key: (
+            key == _SEED,
+            any(_order(value)[0] for value in values[key]),
+            -len(values[key]),
+        ),
+    )
+    if x is None:
+        if not free:
+            raise InputError("the results are of the same scenario, expected --x KEY")
+        x = free.pop(0)
+        if by is None and free and free[0] != _SEED:
+            by = free[0]
+    return x, by
+
+
+def _check_equal(first: Result, result: Result, x: str, by: str | None) -> None:
+    """Check that two results at the same place of a curve differ in nothing but the seed."""
+    if other := sorted({*differing_keys([first, result])} - {_SEED}):
+        same = x if by is None else f"{x} and {by}"
+        raise InputError(
+            f"results with the same {same} differ in {', '.join(other)}: expected results that "
+            "differ in --x and --by only, and in the seed"
+        )
+
+
+def key_text(result: Result, path: str) -> str:
+    """Return the value of a key of the scenario of a result as text.
+
+    Raises
+    ------
+    InputError
+        The scenario has no such key.
+    """
+    value: Any = result.scenario
+    for key in key_path(path):
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            name = result.scenario.get("name")
+            raise InputError(f"{path}: the scenario of {name} has no such key") from None
+    return value_text(value)
+
+
+def _order(text: str) -> tuple[int, float, str]:
+    """Return a key to sort values by: numbers and quantities by their size, then names."""
+    for kind in (units.SIZE, units.TIME, units.RATE, units.BYTE_RATE, units.COMPUTE):
+        try:
+            return 0, float(units.parse(text, kind)), text
+        except ValueError:
+            continue
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def _numbers(values: Collection[str]) -> dict[str, float]:
+    """Return where each value is on the axis: the quantity, or a place of its own for a name."""
+    orders = sorted(map(_order, values))
+    if all(kind == 0 for kind, _, _ in orders):
+        return {text: number for _, number, text in orders}
+    return {text: float(place) for place, (_, _, text) in enumerate(orders)}
+
+
+def _ticks(numbers: Mapping[str, float]) -> dict[str, Any]:
+    """Return the ticks of an axis with the values as the scenarios write them."""
+    places = sorted(numbers.values())
+    is_wide = places[0] > 0 and places[-1] > _WIDE * places[0]
+    return {
+        "type": "log" if is_wide else "linear",
+        "tickvals": list(numbers.values()),
+        "ticktext": list(numbers),
+    }

@@ -124,10 +124,6 @@ def compare(first: Result, second: Result) -> Comparison:
     ----------
     first, second : Result
         The results; a difference is positive if the second one is larger.
-
-    Returns
-    -------
-    Comparison
     """
     changes = [
         (metric, Change(metric.name, metric.value(first), metric.value(second)))

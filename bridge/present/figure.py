@@ -32,6 +32,23 @@ _FEW_DECADES = 3
 """Up to so many decades, a logarithmic axis has labels between the powers of ten, too."""
 
 
+def require_matplotlib() -> None:
+    """Check that pictures can be drawn.
+
+    Raises
+    ------
+    InputError
+        matplotlib is not installed.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"pictures need {error.name}, which is not installed: "
+            "install the extra `plot` (pip install matplotlib)"
+        ) from None
+
+
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure with a width and a height in inches.
 
@@ -40,13 +57,9 @@ def new_figure(width: float, height: float) -> Figure:
     InputError
         matplotlib is not installed.
     """
-    try:
-        import matplotlib.figure
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"pictures need {error.name}, which is not installed: "
-            "install the extra `plot` (pip install matplotlib)"
-        ) from None
+    require_matplotlib()
+    import matplotlib.figure
+
     return matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
 
 

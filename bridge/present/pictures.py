@@ -10,10 +10,9 @@ from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.chart import Chart
 from bridge.present.chart_picture import draw_chart
+from bridge.present.charts import Window, sweep_chart, timeline
 from bridge.present.links import link_heat, link_map
 from bridge.present.metrics import METRICS
-from bridge.present.sweep_chart import sweep_chart
-from bridge.present.timeline_chart import Window, timeline
 from bridge.results.result import Result
 
 Results = Mapping[str, Result]

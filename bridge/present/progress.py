@@ -146,10 +146,6 @@ def reporter_for(console: Console) -> Reporter:
     ----------
     console : rich.console.Console
         The console to write to, normally on stderr.
-
-    Returns
-    -------
-    Reporter
     """
     return BarReporter(console) if is_watched(console) else LineReporter(console)
 
@@ -341,10 +337,6 @@ def points_display(console: Console, total: int) -> PointsDisplay:
         The console to write to, normally on stderr.
     total : int
         Number of points.
-
-    Returns
-    -------
-    PointsDisplay
     """
     return PointBars(console, total) if is_watched(console) else PointLines(console)
 

@@ -14,10 +14,6 @@ def time_text(time_ns: float | None) -> str:
     time_ns : float or None
         Nanoseconds; None means that it was not measured.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> time_text(1_271_300.5)
@@ -69,10 +65,6 @@ def scaled_text(value: float | None, unit: str = "") -> str:
         The value in `unit`; None means that it was not measured.
     unit : str
         The unit after the prefix, such as ``"B"`` or ``"bit/s"``; empty for a count.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -29,10 +29,6 @@ def table(
         The cells of each row.
     numbers : bool
         Whether all columns but the first hold numbers, which are right-aligned.
-
-    Returns
-    -------
-    rich.table.Table
     """
     layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for index, heading in enumerate(headings):

@@ -319,7 +319,7 @@ def result_schema() -> dict[str, Any]:
         A schema of draft 2020-12, with a description of every field.
     """
     # Imported here because it takes as long as reading a result.
-    from frontend.schema.documented import DocumentedSchema
+    from frontend.schema.docstrings import DocumentedSchema
 
     schema = Result.model_json_schema(mode="serialization", schema_generator=DocumentedSchema)
     collective = schema["$defs"]["Collective"]

@@ -86,10 +86,6 @@ def load_hook(path: str | os.PathLike[str]) -> Hook:
     path : path
         The file; it is executed.
 
-    Returns
-    -------
-    callable
-
     Raises
     ------
     HookError

@@ -16,8 +16,7 @@ from bridge.results.measurements import NetworkStatistics
 from frontend import load_network
 from frontend.compiler.compile import compile_network
 from frontend.loading.load import Source
-from frontend.loading.overrides import Overrides
-from frontend.loading.python_values import python_values
+from frontend.loading.overrides import Overrides, python_values
 from frontend.units import parse_bytes
 
 #: Picoseconds in a nanosecond.

@@ -6,20 +6,22 @@ the entry points `cosim.collectives` of your own package (docs/extending.md).
 
 from frontend.collectives.algorithms import (
     auto,
-    bfb,
     direct,
-    dissemination,
     double_binary_tree,
     halving_doubling,
     hierarchical,
-    multi_ring,
+    link_schedules,
     ring,
-    ring_schedules,
-    trees,
 )
 from frontend.collectives.program.composition import Piece, compose
-from frontend.collectives.program.errors import CollectiveError, Problem, ScheduleError
-from frontend.collectives.program.program import Op, Program, ProgramBuilder
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Op,
+    Problem,
+    Program,
+    ProgramBuilder,
+    ScheduleError,
+)
 from frontend.collectives.registry import (
     ALGORITHMS,
     OPERATIONS,
@@ -31,20 +33,20 @@ from frontend.collectives.registry import (
 from frontend.collectives.verify.check import Traffic, check, problems, traffic
 
 OWN = (
-    ring.ALGORITHM,
+    ring.RING,
     direct.ALGORITHM,
     double_binary_tree.ALGORITHM,
-    halving_doubling.ALGORITHM,
+    halving_doubling.HALVING_DOUBLING,
     hierarchical.ALGORITHM,
     hierarchical.OPTIMAL,
-    bfb.ALGORITHM,
-    ring_schedules.SUPERPOSED,
-    ring_schedules.TORUS,
-    multi_ring.ALGORITHM,
+    link_schedules.BFB,
+    link_schedules.SUPERPOSED,
+    link_schedules.TORUS,
+    ring.MULTI_RING,
     ring.RELAY,
-    trees.ALGORITHM,
+    link_schedules.TREES,
     double_binary_tree.BINARY_TREE,
-    dissemination.ALGORITHM,
+    halving_doubling.DISSEMINATION,
     auto.ALGORITHM,
 )
 """The algorithms of this package. Tests verify their programs; those of others are verified before

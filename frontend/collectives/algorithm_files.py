@@ -14,8 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from frontend.collectives.program.errors import CollectiveError, Problem
-from frontend.collectives.program.program import Head, Ints, Op, Program, assemble
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Head,
+    Ints,
+    Op,
+    Problem,
+    Program,
+    assemble,
+)
 from frontend.collectives.verify.check import problems
 from topology_gen import TopologyError
 from topology_gen.errors import AlgorithmError

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from frontend.collectives.program.composition import AnyProgram
-from frontend.collectives.program.errors import CollectiveError, StepsError
-from frontend.collectives.program.program import Program, empty
+from frontend.collectives.program.program import CollectiveError, Program, StepsError, empty
 from frontend.collectives.setting import Setting
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.lowering.algorithm import Operation

@@ -9,9 +9,8 @@ import numpy as np
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.group_rings import GroupRings
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Ints
-from frontend.topologies.layout import Layout
+from frontend.collectives.program.program import CollectiveError, Ints
+from frontend.topologies.registry import Layout
 from topology_gen import Network
 
 

@@ -1,5 +1,7 @@
 """Compile a scenario into the records of network_api.proto."""
 
+from __future__ import annotations
+
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,19 +10,178 @@ from importlib import metadata
 import numpy as np
 
 from frontend import network_api_pb2 as api
+from frontend.collectives.program.composition import AnyProgram, Composition
+from frontend.collectives.program.program import COLUMNS, dimension_and_level, starts
+from frontend.collectives.program.rotation import Repetition, Rotation, Stepped
 from frontend.compiler import network as networks
-from frontend.compiler.events import add_background, add_events
-from frontend.compiler.program_records import program_records
+from frontend.compiler.network import Flows
 from frontend.compiler.programs import ProgramLibrary, Use
+from frontend.errors import RefusedError, ScenarioError
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
-from frontend.resolve.background import background
+from frontend.resolve.events import Messages, background, happenings
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
-from frontend.stream import VERSION, encode
+from frontend.stream import VERSION, append, encode
+from frontend.topologies import TOPOLOGIES
 from frontend.transports import PROTOCOLS
 from frontend.workloads.plan import Plan
+
+_TURNED = ("op", "peer", "offset", "count", "target", "route", "offset_turn", "target_turn")
+
+
+def program_records(
+    programs: Sequence[AnyProgram], dimensions: Sequence[str]
+) -> Iterator[api.Record]:
+    """Yield the records of programs, whose ids are their indices.
+
+    Parameters
+    ----------
+    programs : sequence of programs
+        Those of the pieces of a composition come before it.
+    dimensions : sequence of str
+        Names of the dimensions of the topology.
+    """
+    number = {id(program): index for index, program in enumerate(programs)}
+    for index, program in enumerate(programs):
+        phases = [dimension_and_level(name) for name in program.phase_dimension]
+        record = api.Program(
+            id=index,
+            name=program.name,
+            operation=program.operation,
+            group_size=program.group_size,
+            units=program.units,
+            space=program.space,
+            equal_units=program.equal_units,
+            phase_dimension=[dimensions.index(name) for name, _ in phases],
+        )
+        if any(level for _, level in phases):
+            record.phase_level.extend(level for _, level in phases)
+        if isinstance(program, Composition):
+            record.pieces.extend(
+                api.Piece(
+                    program=number[id(piece.program)],
+                    phase=piece.phase,
+                    first=piece.first,
+                    groups=piece.groups,
+                    group_step=piece.group_step,
+                    member_step=piece.member_step,
+                    unit_step=piece.unit_step,
+                )
+                for piece in program.pieces
+            )
+        else:
+            _add_steps(record, program)
+        yield api.Record(program=record)
+
+
+def _add_steps(record: api.Program, program: Stepped) -> None:
+    """Add the steps of all members, or some of them and the rule for the others."""
+    if isinstance(program, Repetition):
+        record.repeat, record.repeat_step = program.times, program.step
+    if isinstance(program, Rotation):
+        steps = program.op.size
+        columns = {name: getattr(program, name) for name in _TURNED} | {
+            "step_begin": np.array([0, steps]),
+            "phase": np.zeros(steps, np.uint32),
+            "dep_begin": starts(program.edges[:, 0], steps),
+            "dep": program.edges[:, 1],
+        }
+    else:
+        columns = {name: getattr(program, name) for name in COLUMNS}
+    for name, column in columns.items():
+        append(record, name, column)
+
+
+_PPM, _PPB = 10**6, 10**9
+_SHARED_LINKS = 5
+_SPREADS = {"spray": api.Topology.PACKET, "flowlet": api.Topology.FLOWLET}
+
+
+def add_background(flows: Flows, messages: list[Messages]) -> tuple[Flows, int]:
+    """Return the flows with those of background traffic, and the route of the latter.
+
+    Background traffic has a route, and so connections, of its own.
+    """
+    route = int(flows[:, 2].max(initial=-1)) + 1
+    pairs = sorted({pair for one in messages for pair in one.pairs})
+    rows = np.array([(*pair, route) for pair in pairs], dtype=np.int64).reshape(-1, 3)
+    return np.concatenate([flows, rows]), route
+
+
+def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
+    """Write into a topology record everything that its links and flows do besides carrying data.
+
+    Parameters
+    ----------
+    record : Topology
+        The record of the network.
+    resolved : Resolved
+        The scenario.
+    route : int
+        The route of background traffic.
+    """
+    scenario, network = resolved.scenario, resolved.network
+    try:
+        found = happenings(scenario, network)
+    except RefusedError as error:  # an optimiser has found the links
+        data = scenario.model_dump(mode="json", exclude_unset=True)
+        raise ScenarioError(error.sentence(data)) from None
+    for one in found:
+        record.events.add(
+            kind=int(one.kind),
+            time_ps=one.time_ps,
+            text=one.text,
+            links=one.links,
+            rate_bps=one.rate_bps,
+            loss_ppb=round(one.loss * _PPB),
+            ranks=one.ranks,
+            factor_ppm=round(one.factor * _PPM),
+        )
+    for traffic in background(scenario, network.ranks):
+        sources, targets = zip(*traffic.pairs, strict=True)
+        record.traffic.add(
+            text=traffic.text,
+            begin_ps=traffic.begin_ps,
+            end_ps=traffic.end_ps,
+            sources=sources,
+            targets=targets,
+            interval_ps=traffic.interval_ps,
+            burst=traffic.burst,
+            sizes=[int(size) for size, _ in traffic.sizes],
+            cumulative_ppb=[round(part * _PPB) for _, part in traffic.sizes],
+            seed=scenario.seed,
+            route=route,
+        )
+    if network.loss is not None:
+        record.link_loss_ppb.extend(np.rint(network.loss * _PPB).astype(np.int64).tolist())
+    record.loss_seed = scenario.seed if record.events or record.link_loss_ppb else 0
+    if record.events:
+        record.ranks_forward = network.ranks_forward
+    switches = scenario.switches
+    if switches.buffer_sharing == "dynamic":
+        record.shared_memory_alpha_ppm = max(1, round(switches.buffer_alpha * _PPM))
+    record.marks_at_dequeue = switches.ecn_marking == "dequeue"
+    _add_routing(record, resolved)
+
+
+def _add_routing(record: api.Topology, resolved: Resolved) -> None:
+    routing = resolved.scenario.routing
+    if record.events and routing.detection is not None:
+        record.detection_ps, record.reroute = routing.detection, True
+    record.spread = _SPREADS.get(routing.policy, api.Topology.FLOW)
+    if routing.policy in _SPREADS:
+        record.ranks_forward = resolved.network.ranks_forward
+    if routing.policy == "flowlet":
+        record.flowlet_gap_ps = routing.flowlet_gap
+    shared = routing.shared_links
+    if shared is None and TOPOLOGIES[resolved.scenario.topology.family].lists_shared_links:
+        shared = _SHARED_LINKS
+    if shared:
+        record.shared_links = shared
+        record.node_names.extend(resolved.network.node_names)
+
 
 # All-to-alls are on the critical path, so they take precedence (paper, Section III.C.1).
 _PRIORITY_CLASS = {"all_to_all": 0}
@@ -165,7 +326,6 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
             injection_latency_ps=system.injection_latency,
             reduction_bytes_per_s=system.reduction_bandwidth or 0,
             admission=api.System.LOCAL if system.admission == "local" else api.System.NEGOTIATED,
-            negotiation_latency_ps=system.negotiation_latency,
             send=_host_cost(system.send),
             receive=_host_cost(system.receive),
             flows_per_pair=transport.flows_per_pair,

@@ -8,8 +8,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode
 
 from frontend.errors import ScenarioError, name_of
-from frontend.loading.moved import GRAPH, KeyPath, Moved, in_new_places
-from frontend.loading.moved_graphs import FAMILY, LINKS
+from frontend.loading.moved import FAMILY, GRAPH, LINKS, KeyPath, Moved, in_new_places
 from frontend.yaml_document import read
 
 

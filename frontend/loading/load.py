@@ -12,10 +12,8 @@ from pydantic import ValidationError
 from frontend.errors import RefusedError, ScenarioError, warn
 from frontend.loading import moved
 from frontend.loading import overrides as overriding
-from frontend.loading.key_paths import KeyPath
-from frontend.loading.overrides import Overrides
-from frontend.loading.problems import Origin, describe, describe_refusal
-from frontend.loading.python_values import python_values
+from frontend.loading.overrides import Overrides, python_values
+from frontend.loading.problems import KeyPath, Origin, describe, describe_refusal
 from frontend.loading.stored import as_now
 from frontend.resolve import check
 from frontend.scenario import Scenario

@@ -5,16 +5,32 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from pydantic.fields import FieldInfo
 
 from frontend.errors import ScenarioError, key_path, name_of, shown, warn
-from frontend.loading.key_paths import KeyPath, key_paths
 from frontend.loading.moved import moved_overrides
 from frontend.loading.moved import sentence as moves
-from frontend.loading.problems import Origin, unknown_key
-from frontend.loading.python_values import python_values
+from frontend.loading.problems import KeyPath, Origin, key_paths, unknown_key
 from frontend.schema.system import NumberOrMapping
 from frontend.yaml_document import read
+
+
+def python_values(value: Any) -> Any:
+    """Return a value with numpy's numbers and arrays, also nested ones, as Python's.
+
+    Examples
+    --------
+    >>> python_values({"ranks": np.int64(8), "sizes": [np.float64(0.5)], "dims": np.arange(2)})
+    {'ranks': 8, 'sizes': [0.5], 'dims': [0, 1]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: python_values(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [python_values(part) for part in value]
+    return value
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,9 @@ REMOVED = {
         lambda beside: beside["repeat_tolerance"], _REPETITION
     ),
     ("simulation", "check_interval"): Removed(lambda beside: beside["check_interval"], _REPETITION),
+    ("system", "negotiation_latency"): Removed(
+        lambda _: "0ns", "it is always 0", is_in_streams=False
+    ),
     ("transport", "data_retries"): Removed(lambda _: 15, "it is always 15", is_in_streams=False),
 }
 

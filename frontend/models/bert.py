@@ -7,7 +7,7 @@ in place of feed-forward networks are those of W. Fedus et al., "Switch transfor
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import BertModel
+from frontend.schema.training import BertModel
 
 
 def build(model: BertModel, graph: GraphBuilder) -> None:

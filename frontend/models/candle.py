@@ -6,7 +6,7 @@ example.
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import CandleModel
+from frontend.schema.training import CandleModel
 
 
 def build(model: CandleModel, graph: GraphBuilder) -> None:

@@ -12,7 +12,7 @@ published scripts do:
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import DlrmModel
+from frontend.schema.training import DlrmModel
 
 
 def build(model: DlrmModel, graph: GraphBuilder) -> None:

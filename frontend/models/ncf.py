@@ -5,7 +5,7 @@ Source: X. He et al., "Neural collaborative filtering", WWW 2017. The sizes are 
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import NcfModel
+from frontend.schema.training import NcfModel
 
 
 def build(model: NcfModel, graph: GraphBuilder) -> None:

@@ -5,7 +5,7 @@ convolution in the first block of a stage has the stride, as in today's implemen
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import Resnet50Model
+from frontend.schema.training import Resnet50Model
 
 _STEM, _WIDEN = 64, 4  # channels of the first stage; factor for a block's last convolution
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from frontend.models.cards import Card
 from frontend.roofline import Cost, matrix_product
-from frontend.schema.transformer import Card
 
 
 class Matrix(NamedTuple):

@@ -5,7 +5,7 @@ recognition", ICLR 2015, Table 1, D.
 """
 
 from frontend.models.graph import GraphBuilder
-from frontend.schema.models import Vgg16Model
+from frontend.schema.training import Vgg16Model
 
 _FIRST, _MOST = 64, 512  # channels of the first group, which double per group, and their maximum
 

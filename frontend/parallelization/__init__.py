@@ -1,28 +1,28 @@
 """Parallelization strategies: placements of operators on servers, and the search for good ones."""
 
-from frontend.collectives.group_rings import GroupRings, group_rings
-from frontend.parallelization import state_json
-from frontend.parallelization.alternating import Candidate, State, alternate, begin, next_round
+from frontend.collectives.group_rings import group_rings
+from frontend.parallelization.alternating import (
+    State,
+    alternate,
+    begin,
+    next_round,
+    state_from_json,
+    state_to_json,
+)
 from frontend.parallelization.demands import demand, reduced_groups
-from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.estimator import Estimator
-from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Wire
-from frontend.parallelization.mcmc import Found, accept, default_beta, search
-from frontend.parallelization.operators import Operator, OperatorGraph, check_graph
-from frontend.parallelization.pipelines import pipeline, propose_pipeline
-from frontend.parallelization.plan import Plan
+from frontend.parallelization.fabric import Routes, Wire
+from frontend.parallelization.mcmc import Found, accept, search
+from frontend.parallelization.operators import Operator, OperatorGraph, StrategyError, check_graph
 from frontend.parallelization.proposals import (
-    Division,
     Space,
-    divisions,
-    grids,
-    group_sizes,
+    pipeline,
     placements,
     propose,
+    propose_pipeline,
 )
-from frontend.parallelization.server import Server, Work, work
+from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import (
-    GpuSplit,
     Placement,
     Strategy,
     bounds,
@@ -31,27 +31,19 @@ from frontend.parallelization.strategy import (
     check_placement,
     check_strategy,
     data_parallel,
-    default_placement,
+    from_json,
     hybrid,
     on_server,
+    to_json,
 )
-from frontend.parallelization.strategy_json import FORMAT, from_json, to_json
 from frontend.parallelization.transfers import Transfer, partial_sums, transfer
 
 __all__ = [
-    "FORMAT",
-    "Candidate",
-    "Division",
     "Estimator",
-    "Fabric",
     "Found",
-    "GpuSplit",
-    "GroupRings",
-    "LinkLoad",
     "Operator",
     "OperatorGraph",
     "Placement",
-    "Plan",
     "Routes",
     "Server",
     "Space",
@@ -60,7 +52,6 @@ __all__ = [
     "StrategyError",
     "Transfer",
     "Wire",
-    "Work",
     "accept",
     "alternate",
     "begin",
@@ -71,14 +62,9 @@ __all__ = [
     "check_placement",
     "check_strategy",
     "data_parallel",
-    "default_beta",
-    "default_placement",
     "demand",
-    "divisions",
     "from_json",
-    "grids",
     "group_rings",
-    "group_sizes",
     "hybrid",
     "next_round",
     "on_server",
@@ -89,7 +75,8 @@ __all__ = [
     "propose_pipeline",
     "reduced_groups",
     "search",
-    "state_json",
+    "state_from_json",
+    "state_to_json",
     "to_json",
     "transfer",
     "work",

@@ -22,23 +22,123 @@ Source: Z. Jia, M. Zaharia, A. Aiken, "Beyond data and model parallelism for dee
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from frontend.collectives.group_rings import group_rings
 from frontend.parallelization.demands import reduced_groups
-from frontend.parallelization.errors import StrategyError
 from frontend.parallelization.fabric import Fabric, LinkLoad, Routes, Seconds, Wire
-from frontend.parallelization.link_queue import LinkQueue
-from frontend.parallelization.operators import OperatorGraph, check_graph
-from frontend.parallelization.plan import Move, Plan, Task
+from frontend.parallelization.operators import OperatorGraph, StrategyError, check_graph
 from frontend.parallelization.server import Server, work
 from frontend.parallelization.strategy import Placement, Strategy, check_placement, check_strategy
-from frontend.parallelization.transfers import Transfer, partial_sums, transfer
+from frontend.parallelization.transfers import Numbers, Transfer, partial_sums, transfer
 from topology_gen import Network
 from topology_gen.topoopt import TopoOptTopology
+
+Key = tuple[int, int]
+
+
+class LinkQueue:
+    """The time at which each link becomes free, and the queue of transfers.
+
+    A queued transfer is carried only when a server waits for it, or for a transfer that becomes
+    ready later. Until then, a transfer that becomes ready earlier may still be queued.
+    """
+
+    def __init__(self, links: int) -> None:
+        self._free = np.zeros(links)
+        self._waiting: list[tuple[float, int, Key | None, LinkLoad]] = []
+        self._sent = 0
+        self._arrived: dict[Key, float] = {}
+        self._last = 0.0
+
+    def send(self, key: Key | None, ready: float, load: LinkLoad) -> None:
+        """Queue a transfer, with a key for `wait`, or an all-reduce (without a key)."""
+        heapq.heappush(self._waiting, (ready, self._sent, key, load))
+        self._sent += 1
+
+    def wait(self, key: Key, clock: Seconds, receivers: Numbers) -> None:
+        """Carry transfers until the given one arrives, and advance its receivers' clocks."""
+        while key not in self._arrived:
+            self._carry()
+        clock[receivers] = np.maximum(clock[receivers], self._arrived.pop(key))
+
+    def finish(self) -> float:
+        """Carry all queued transfers and return the arrival time of the last byte."""
+        while self._waiting:
+            self._carry()
+        return self._last
+
+    def _carry(self) -> None:
+        ready, _, key, (links, seconds, latency) = heapq.heappop(self._waiting)
+        if links.size == self._free.size:  # all of them: nothing to look up
+            free = np.maximum(self._free, ready, out=self._free)
+            free += seconds
+        else:
+            free = np.maximum(self._free[links], ready)
+            free += seconds
+            self._free[links] = free
+        arrived = float(free.max()) + latency
+        self._last = max(self._last, arrived)
+        if key is not None:
+            self._arrived[key] = arrived
+
+
+@dataclass(frozen=True)
+class Move:
+    """A transfer: its senders, the receivers that wait for it, and its load on the links."""
+
+    senders: Numbers
+    receivers: Numbers
+    messages: int
+    """Number of pairs of servers that exchange data."""
+    make_load: Callable[[], LinkLoad]
+    """Finds the load. Most plans with many messages are rejected before anything asks for it."""
+
+    @cached_property
+    def load(self) -> LinkLoad:
+        """The load on the links."""
+        return self.make_load()
+
+
+class Task(NamedTuple):
+    """An operator under a placement. Arrays have an entry per server, 0 where it does not run."""
+
+    forward: Seconds
+    backward: Seconds
+    summing: Seconds
+    memory_bytes: Seconds
+    members: Numbers
+    all_reduce: LinkLoad | None
+    """All-reduces of all groups together."""
+    sums: tuple[Move, Move] | None
+    """Exchange of partial sums, forward and backward."""
+
+
+class Plan(NamedTuple):
+    """A strategy with its tasks and moves."""
+
+    strategy: Strategy
+    tasks: tuple[Task, ...]
+    """The task of each operator."""
+    moves: tuple[tuple[tuple[Move, Move] | None, ...], ...]
+    """For each input of each operator, the forward and the backward transfer; None for neither."""
+    memory_bytes: Seconds
+    """Memory that each server needs."""
+
+    @property
+    def messages(self) -> int:
+        """Number of messages between servers in an iteration, if each takes one path."""
+        pairs = [*(task.sums for task in self.tasks), *chain.from_iterable(self.moves)]
+        each = sum(there.messages + back.messages for there, back in filter(None, pairs))
+        return each * self.strategy.microbatches
+
 
 _SUMS = -1
 """Number of the exchange of partial sums among the transfers that an operator waits for."""

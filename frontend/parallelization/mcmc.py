@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.estimator import Estimator
-from frontend.parallelization.pipelines import propose_pipeline
-from frontend.parallelization.plan import Plan
-from frontend.parallelization.proposals import Space, propose
+from frontend.parallelization.estimator import Estimator, Plan
+from frontend.parallelization.operators import StrategyError
+from frontend.parallelization.proposals import Space, propose, propose_pipeline
 from frontend.parallelization.strategy import Strategy
 
 RETURNS = 100

@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from frontend.parallelization.errors import StrategyError
+from frontend.errors import ScenarioError
 
 if TYPE_CHECKING:
-    # Only for annotations, because this package must not depend on workloads.
     from frontend.roofline import Cost
+
+
+class StrategyError(ScenarioError):
+    """Raised for an invalid graph or strategy, or a strategy that does not fit its graph."""
 
 
 class Operator(NamedTuple):

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.parallelization.errors import StrategyError
-from frontend.parallelization.operators import Operator
+from frontend.parallelization.operators import Operator, StrategyError
 from frontend.parallelization.strategy import Placement, bounds
 from frontend.parallelization.transfers import columns, rows, samples
 

@@ -129,10 +129,6 @@ def transfer(
     position : int
         Position of the operator among the inputs of the reader.
 
-    Returns
-    -------
-    Transfer
-
     Examples
     --------
     >>> from frontend.parallelization import by_samples, on_server

@@ -7,8 +7,7 @@ from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS, LOSING
-from frontend.resolve.background import background
-from frontend.resolve.events import happenings, is_link_event
+from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.schema.base import Problems
@@ -191,11 +190,6 @@ def _transport(scenario: Scenario) -> Problems:
 def _system(scenario: Scenario) -> Problems:
     """Check that the settings of the system layer do not contradict each other."""
     system = scenario.system
-    if system.negotiation_latency and system.admission != "negotiated":
-        yield (
-            "system.negotiation_latency",
-            "expected 0, because system.admission is local and ranks do not negotiate",
-        )
     if system.chunk_order == "arrival" and system.admission != "negotiated":
         yield (
             "system.chunk_order",

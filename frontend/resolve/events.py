@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frontend.errors import RefusedError
-from frontend.resolve.event_settings import Settings, changed, slower
-from frontend.resolve.happening import Happening, Kind, check_ranks, link_name
 from frontend.scenario import Scenario
 from frontend.schema.events import (
+    Incast,
     LinkDown,
     LinkEvent,
     LinkFlap,
@@ -19,8 +21,135 @@ from frontend.schema.events import (
     LinkRate,
     Straggler,
     SwitchDown,
+    Traffic,
 )
+from frontend.schema.quantities import Time
 from topology_gen import Network
+
+
+class Kind(IntEnum):
+    """Kinds of events, numbered as in network_api.proto."""
+
+    LINK_DOWN = 0
+    LINK_UP = 1
+    LINK_RATE = 2
+    LINK_LOSS = 3
+    COMPUTE = 4
+
+
+@dataclass(frozen=True)
+class Happening:
+    """What happens at one time."""
+
+    kind: Kind
+    time_ps: int
+    text: str
+    links: tuple[int, ...] = ()
+    rate_bps: int = 0
+    loss: float = 0.0
+    ranks: tuple[int, ...] = ()
+    factor: float = 1.0
+
+
+def link_name(event: LinkEvent) -> str:
+    """Return how people read the links of an event."""
+    return f"{event.link[0]} {'→' if event.one_way else '–'} {event.link[1]}"
+
+
+def check_ranks(given: tuple[int, ...], path: str, ranks: int) -> None:
+    """Raise RefusedError unless all ranks exist."""
+    if any(rank >= ranks for rank in given):
+        raise RefusedError(path, f"expected ranks from 0 to {ranks - 1}")
+
+
+Setting = Straggler | LinkRate | LinkLoss
+"""An event that sets something while it lasts."""
+
+
+class Settings:
+    """What events set for some time: the rates and losses of links, and the speeds of ranks.
+
+    Of several events that last, the one that began last holds.
+    """
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[str, int], list[Setting]] = {}
+
+    def add(self, event: Setting, targets: Iterable[int]) -> None:
+        """Add an event that sets something for links or ranks."""
+        for target in targets:
+            self._events.setdefault((event.event, target), []).append(event)
+
+    def after(self, event: Setting, targets: Iterable[int]) -> Iterator[tuple[Any, list[int]]]:
+        """Yield what holds when an event is over, None for nothing, and for which targets."""
+        end = event.until
+        assert end is not None
+        groups: dict[int, tuple[Any, list[int]]] = {}
+        for target in targets:
+            others = [
+                other
+                for other in self._events[event.event, target]
+                if other.at <= end and (other.until is None or other.until > end)
+            ]
+            # Of events that begin at the same time, the last one of the list sets the value.
+            holds = max(reversed(others), key=lambda other: other.at, default=None)
+            groups.setdefault(id(holds), (holds, []))[1].append(target)
+        yield from groups.values()
+
+
+def slower(event: Straggler, settings: Settings) -> Iterator[Happening]:
+    """Yield the begin and the end of the time in which ranks compute slower."""
+    yield _compute(int(event.at), event.ranks, event.factor)
+    if event.until is not None:
+        for holds, ranks in settings.after(event, event.ranks):
+            yield _compute(int(event.until), tuple(ranks), holds.factor if holds else 1.0)
+
+
+def _compute(time_ps: int, ranks: tuple[int, ...], factor: float) -> Happening:
+    name = f"{'rank' if len(ranks) == 1 else 'ranks'} {_some(ranks)}"
+    text = f"compute × {factor:g}" if factor != 1 else "compute as usual"
+    return Happening(Kind.COMPUTE, time_ps, f"{name}: {text}", ranks=ranks, factor=factor)
+
+
+def changed(
+    event: LinkRate | LinkLoss, links: tuple[int, ...], network: Network, settings: Settings
+) -> Iterator[Happening]:
+    """Yield the begin and the end of the time in which links have another rate or loss."""
+
+    def set_to(at: Time, holds: LinkRate | LinkLoss, links: Iterable[int]) -> Happening:
+        if isinstance(holds, LinkRate):
+            text, rate = f"{name} at {holds.bandwidth.written()}", int(holds.bandwidth)
+            return Happening(Kind.LINK_RATE, int(at), text, tuple(links), rate)
+        text = f"{name} loses {holds.loss:.6%} of the packets"
+        return Happening(Kind.LINK_LOSS, int(at), text, tuple(links), loss=holds.loss)
+
+    name = link_name(event)
+    yield set_to(event.at, event, links)
+    if event.until is None:
+        return
+    end = int(event.until)
+    for holds, some in settings.after(event, links):
+        if holds is not None:
+            yield set_to(event.until, holds, some)
+        elif isinstance(event, LinkRate):
+            for rate, same in _alike(network.rate_bps, some):
+                text = f"{name} at its usual rate"
+                yield Happening(Kind.LINK_RATE, end, text, same, int(rate))
+        else:
+            loss = np.zeros(network.links) if network.loss is None else network.loss
+            for usual, same in _alike(loss, some):
+                yield Happening(Kind.LINK_LOSS, end, f"{name} as usual", same, loss=float(usual))
+
+
+def _alike(values: NDArray[Any], links: list[int]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Yield each value of some links, and the links that have it."""
+    for value in np.unique(values[links]).tolist():
+        yield value, tuple(link for link in links if values[link] == value)
+
+
+def _some(ranks: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, ranks[:8]))
+    return shown if len(ranks) <= 8 else f"{shown} … ({len(ranks)} in all)"
 
 
 def happenings(scenario: Scenario, network: Network) -> list[Happening]:
@@ -123,3 +252,78 @@ def _down_and_up(
     yield Happening(Kind.LINK_DOWN, at, f"{name} down", links)
     if until is not None:
         yield Happening(Kind.LINK_UP, int(until), f"{name} up", links)
+
+
+MOST_PAIRS = 2**20
+"""Greatest number of pairs of ranks between which background traffic is sent."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Background traffic between pairs of ranks; `sizes` are cumulative."""
+
+    text: str
+    begin_ps: int
+    end_ps: int
+    pairs: tuple[tuple[int, int], ...]
+    interval_ps: int
+    burst: bool
+    sizes: tuple[tuple[int, float], ...]
+
+
+def background(scenario: Scenario, ranks: int) -> list[Messages]:
+    """Return the background traffic; raise RefusedError if a rank does not exist."""
+    found = []
+    for number, event in enumerate(scenario.events):
+        path = f"events.{number}"
+        if isinstance(event, Traffic):
+            found.append(_traffic(event, path, ranks))
+        elif isinstance(event, Incast):
+            found.append(_incast(event, path, ranks))
+    return found
+
+
+def _traffic(event: Traffic, path: str, ranks: int) -> Messages:
+    everyone = tuple(range(ranks))
+    sources, targets = event.sources or everyone, event.targets or everyone
+    check_ranks(sources, f"{path}.sources", ranks)
+    check_ranks(targets, f"{path}.targets", ranks)
+    if len(sources) * len(targets) > MOST_PAIRS:
+        raise RefusedError(f"{path}.sources", f"expected at most {MOST_PAIRS} pairs of ranks")
+    pairs = tuple((one, other) for one in sources for other in targets if one != other)
+    if not pairs:
+        raise RefusedError(f"{path}.targets", "expected a rank that is not the only source")
+    parts = [part for _, part in event.sizes]
+    if parts != sorted(parts) or parts[-1] != 1:
+        raise RefusedError(f"{path}.sizes", "expected parts that rise to 1, such as [[10KB, 1]]")
+    before = [0.0, *parts[:-1]]
+    mean = sum(size * (part - less) for (size, part), less in zip(event.sizes, before, strict=True))
+    interval = max(1, round(mean * 8 * 10**12 / event.load))
+    text = f"background traffic of {event.load.written()}"
+    return _messages(event, text, pairs, interval, event.sizes)
+
+
+def _incast(event: Incast, path: str, ranks: int) -> Messages:
+    check_ranks((event.target,), f"{path}.target", ranks)
+    check_ranks(event.sources, f"{path}.sources", ranks)
+    if event.target in event.sources:
+        raise RefusedError(f"{path}.sources", f"expected ranks other than {event.target}")
+    pairs = tuple((source, event.target) for source in event.sources)
+    text = f"incast of {len(pairs)} × {event.bytes.written()} to rank {event.target}"
+    if event.period is None:  # a single burst: the next one would be after the end
+        single = event.model_copy(update={"until": int(event.at) + 1})
+        return _messages(single, text, pairs, 2, ((event.bytes, 1.0),), burst=True)
+    text += f" every {event.period.written()}"
+    return _messages(event, text, pairs, int(event.period), ((event.bytes, 1.0),), burst=True)
+
+
+def _messages(
+    event: Traffic | Incast,
+    text: str,
+    pairs: tuple[tuple[int, int], ...],
+    interval: int,
+    sizes: tuple[tuple[int, float], ...],
+    burst: bool = False,
+) -> Messages:
+    end = 0 if event.until is None else int(event.until)
+    return Messages(text, int(event.at), end, pairs, interval, burst, sizes)

@@ -3,7 +3,6 @@
 `python -m frontend.scenario` writes the JSON Schema.
 """
 
-from frontend.scenario.model import Scenario
-from frontend.scenario.unions import Topology, Workload
+from frontend.scenario.model import Scenario, Topology, Workload
 
 __all__ = ["Scenario", "Topology", "Workload"]

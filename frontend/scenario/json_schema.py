@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from frontend.scenario.model import Scenario
-from frontend.schema.documented import DocumentedSchema
+from frontend.schema.docstrings import DocumentedSchema
 
 PATH = Path(__file__).parents[1] / "scenario.schema.json"
 

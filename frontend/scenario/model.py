@@ -1,26 +1,77 @@
 """The model of the whole scenario."""
 
 import json
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Field
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
-from frontend.scenario.unions import Topology, Transport, Workload
 from frontend.schema.base import Count, Model, listed
+from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
-from frontend.schema.measurement import Measurement
-from frontend.schema.outputs import OutputChoice, Outputs
-from frontend.schema.ports import Links, Switches
-from frontend.schema.routing import Routing
+from frontend.schema.outputs import Measurement, OutputChoice, Outputs
+from frontend.schema.ports import Links, Routing, Switches
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
-from frontend.transports import tcp
+from frontend.schema.training import TrainingWorkload
+from frontend.schema.workload import DlrmWorkload, MoeWorkload
+from frontend.topologies import TOPOLOGIES
+from frontend.topologies.fat_tree import FatTree
+from frontend.topologies.flat import FlatTopology, HierarchicalTopology
+from frontend.transports import DEFAULT, PROTOCOLS, tcp
+from frontend.transports.tcp import TcpTransport
 from frontend.workloads import WORKLOADS
+from frontend.workloads.chakra import ChakraWorkload
+from frontend.workloads.cluster import ClusterWorkload
+from frontend.workloads.collective import CollectiveWorkload
+from frontend.workloads.goal import GoalWorkload
+
+
+def _with_protocol(value: Any) -> Any:
+    """Let a transport without `protocol` be that of the default protocol."""
+    if isinstance(value, Mapping) and "protocol" not in value:
+        return {"protocol": DEFAULT, **value}
+    return value
+
+
+if TYPE_CHECKING:
+    # A type checker sees the models of this package, not those of installed plug-ins.
+    Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
+    Transport = TcpTransport
+    Workload = (
+        CollectiveWorkload
+        | DlrmWorkload
+        | MoeWorkload
+        | TrainingWorkload
+        | ClusterWorkload
+        | ChakraWorkload
+        | GoalWorkload
+    )
+else:
+    Topology = Annotated[
+        Union[tuple(entry.model for entry in TOPOLOGIES.values())],  # noqa: UP007
+        Field(discriminator="family"),
+    ]
+    _transports = tuple(entry.model for entry in PROTOCOLS.values())
+    Transport = (
+        Annotated[
+            Union[_transports],  # noqa: UP007
+            Field(discriminator="protocol"),
+            BeforeValidator(_with_protocol),
+        ]
+        if len(_transports) > 1
+        else _transports[0]  # pydantic has no unions of one model
+    )
+    Workload = Annotated[
+        Union[tuple(entry.model for entry in WORKLOADS.values())],  # noqa: UP007
+        Field(discriminator="kind"),
+    ]
+
 
 if TYPE_CHECKING:
     FabricName = str

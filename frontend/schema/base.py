@@ -91,3 +91,6 @@ Widths = Annotated[
     PlainSerializer(list, return_type=list[int]),
 ]
 """The output widths of a stack of layers, input side first."""
+
+Probability = Annotated[float, Field(ge=0, lt=1)]
+"""Part of the packets, from 0 to less than 1."""

@@ -1,6 +1,6 @@
-"""`workload.compute`: how fast a rank computes."""
+"""How fast a rank computes: `workload.compute`, and the accelerators that docs/llm.md lists."""
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -19,3 +19,31 @@ class Compute(Model):
     """Fraction of the peak compute rate and memory bandwidth that operators reach."""
     weight_update_accesses: Accesses = 0
     """Memory accesses per weight in the update of an MLP (SGD: 3); 0: updates take no time."""
+
+
+class Accelerator(NamedTuple):
+    """One accelerator; rates are dense (without sparsity), as its manufacturer states them."""
+
+    bf16_tflops: float
+    """Peak of matrix products in bfloat16, 10^12 FLOP/s."""
+    fp8_tflops: float | None
+    """Peak in 8 bits, 10^12 FLOP/s; None if it has none."""
+    memory_gb_s: int
+    """Memory bandwidth, 10^9 bytes/s."""
+    memory_gb: int
+    """Memory, 10^9 bytes."""
+
+
+ACCELERATORS = {
+    "a100": Accelerator(312, None, 2039, 80),
+    "h100": Accelerator(989.4, 1978.9, 3350, 80),
+    "h800": Accelerator(989.4, 1978.9, 3350, 80),
+    "h200": Accelerator(989.4, 1978.9, 4800, 141),
+    "b200": Accelerator(2250, 4500, 8000, 180),
+    "gb200": Accelerator(2500, 5000, 8000, 186),
+    "mi300x": Accelerator(1307.4, 2614.9, 5300, 192),
+    "mi325x": Accelerator(1307.4, 2614.9, 6000, 256),
+    "tpu_v5p": Accelerator(459, None, 2765, 95),
+    "tpu_v6e": Accelerator(918, None, 1638, 32),
+}
+"""The known accelerators by name, one chip each."""

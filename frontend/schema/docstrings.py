@@ -12,6 +12,9 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
 
 def attribute_docstrings(kind: type) -> Mapping[str, str]:
     """Return the docstring of each documented attribute of a class, inherited ones included.
@@ -52,3 +55,18 @@ def _of_file(source: str) -> dict[str, dict[str, str]]:
         }
         for one in classes
     }
+
+
+class DocumentedSchema(GenerateJsonSchema):
+    """Describes each field that has no description by its docstring.
+
+    Give it to `model_json_schema` as ``schema_generator``.
+    """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model, with a description of every field."""
+        made = super().model_schema(schema)
+        for name, text in attribute_docstrings(schema["cls"]).items():
+            if name in made.get("properties", {}):
+                made["properties"][name].setdefault("description", text)
+        return made

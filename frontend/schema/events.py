@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
-from frontend.schema.base import Count, Model, Whole, cross_check_error, listed
-from frontend.schema.graph import Probability
+from frontend.schema.base import Count, Model, Probability, Whole, cross_check_error, listed
 from frontend.schema.quantities import PositiveDelay, PositiveSize, PositiveTime, Rate, Time
 
 

@@ -1,4 +1,4 @@
-"""`outputs`: what a run writes besides its result and tables."""
+"""`outputs` and `measurement`: what a run writes, what it samples, and when it is given up."""
 
 import re
 from collections.abc import Mapping
@@ -163,3 +163,13 @@ OutputChoice = Annotated[
 def chosen(scenario: Mapping[str, Any]) -> Outputs:
     """Return the outputs that a resolved scenario asks for; none if it is of an older version."""
     return Outputs.model_validate(scenario.get("outputs", {}))
+
+
+class Measurement(Model):
+    """What cosim samples, and when it gives up a run."""
+
+    rtt_interval: Time = Time.parse("1ms")
+    """Interval between round-trip time samples of each flow; 0: no samples. The sample of an
+    interval is its latest round trip, by the simulator's clock. The end of the run ends one."""
+    time_limit: PositiveTime | None = None
+    """Simulated time after which a run fails; null: no limit."""

@@ -87,10 +87,8 @@ class System(Model):
     and has a free slot of `concurrent_chunks`. It prefers chunks for which data has arrived, and
     keeps its last free slot for its oldest chunk. Messages of the same picosecond leave in the
     order of the ranks and of their traces.
-    negotiated: all members of the phase together, when each has reached it and has a free slot."""
-    negotiation_latency: Delay = Delay.parse("0ns")
-    """Time that the members need to agree on a start; only with `admission: negotiated`. They hold
-    their slots meanwhile."""
+    negotiated: all members of the phase together, when each has reached it and has a free slot.
+    They agree in no time."""
     scheduling: Literal["lifo", "fifo"] = "lifo"
     """Which of several waiting collectives of equal priority starts first: the latest (lifo) or the
     earliest (fifo)."""

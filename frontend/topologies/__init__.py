@@ -6,36 +6,31 @@ entry points `cosim.topologies` of your own package (docs/extending.md).
 
 from typing import Any
 
-from frontend.topologies import (
-    boxes,
-    direct_connect,
-    direct_servers,
-    fat_tree,
-    flat,
-    graph,
-    hierarchical,
-    ocs,
-    servers,
-    topoopt,
+from frontend.topologies import boxes, demand, direct_connect, fat_tree, flat, graph, servers
+from frontend.topologies.registry import (
+    TOPOLOGIES,
+    Buffer,
+    Layout,
+    SwitchedLayout,
+    TopologyFamily,
+    WorkloadDemand,
 )
-from frontend.topologies.layout import Layout, SwitchedLayout, WorkloadDemand
-from frontend.topologies.registry import TOPOLOGIES, Buffer, TopologyFamily
 
 _FAMILIES: tuple[TopologyFamily[Any], ...] = (
-    flat.FAMILY,
-    hierarchical.FAMILY,
+    flat.FLAT,
+    flat.HIERARCHICAL,
     fat_tree.FAMILY,
     fat_tree.COST_EQUIVALENT,
-    topoopt.FAMILY,
-    ocs.FAMILY,
+    demand.TOPOOPT,
+    demand.OCS,
     direct_connect.FAMILY,
     boxes.FAMILY,
     graph.FAMILY,
     servers.RAIL_OPTIMIZED,
     servers.RAIL_ONLY,
     servers.LEAF_SPINE,
-    direct_servers.DIRECT_SERVERS,
-    direct_servers.TOPOOPT_SERVERS,
+    servers.DIRECT_SERVERS,
+    servers.TOPOOPT_SERVERS,
 )
 for _family in _FAMILIES:
     TOPOLOGIES.register(_family)

@@ -17,14 +17,20 @@ from frontend.schema.direct_connect import (
     reason,
     wiring,
 )
-from frontend.topologies.layout import GRAPH, RANK_LINKS, WIRING, Layout, WorkloadDemand
-from frontend.topologies.registry import Buffer, TopologyFamily
+from frontend.topologies.registry import (
+    GRAPH,
+    RANK_LINKS,
+    WIRING,
+    Buffer,
+    Layout,
+    TopologyFamily,
+    WorkloadDemand,
+)
 from topology_gen import Network, TopologyError, direct_connect, specs
 from topology_gen.errors import ParameterError, SpecError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring, wired
-from topology_gen.networks.direct_connect import wired_network
-from topology_gen.networks.host_links import with_host_links
+from topology_gen.networks.direct_connect import wired_network, with_host_links
 
 GREATEST_RANKS = 65536
 

@@ -1,28 +1,245 @@
 """Topology family `graph`: a network that is given node by node and link by link."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.errors import RefusedError
-from frontend.schema.graph import GraphLink, GraphTopology
+from frontend.schema.base import Count, Model, Probability, cross_check_error, listed
+from frontend.schema.files import read_bytes, read_yaml
+from frontend.schema.quantities import Buffer, Delay, PositiveSize, Quantity, Rate
 from frontend.topologies.direct_connect import check_ranks
-from frontend.topologies.layout import (
+from frontend.topologies.registry import (
     GRAPH,
     RANK_LINKS,
     SUPER_NODES,
     WIRING,
     Layout,
+    TopologyFamily,
     WorkloadDemand,
 )
-from frontend.topologies.registry import Buffer, TopologyFamily
+from frontend.topologies.registry import Buffer as PortBuffer
 from topology_gen import Network, TopologyError
 from topology_gen.errors import RankCountError
-from topology_gen.formats.graphs.document import looks_like_rank
+from topology_gen.formats.graphs import registry
+from topology_gen.formats.graphs.document import (
+    GraphDocument,
+    LinkEntry,
+    NodeEntry,
+    looks_like_rank,
+)
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring
 from topology_gen.networks import graph as graphs
 from topology_gen.networks.graph import NetworkGraph
+
+
+def _name(value: Any) -> str:
+    """Return the name of a node; YAML makes a whole number of a name that is one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value.isprintable() or " ".join(value.split()) != value:
+        raise ValueError("expected a name: text without spaces around it, or a whole number")
+    if not value:
+        raise ValueError("expected a name, not an empty text")
+    return value
+
+
+NodeName = Annotated[str, BeforeValidator(_name)]
+"""The name of a node."""
+
+
+class GraphNode(Model):
+    """A rank or a switch. A plain name stands for `{name: …}`."""
+
+    name: NodeName
+    """The name, which links refer to."""
+    type: Literal["rank", "switch"] = Field(
+        default_factory=lambda data: "rank" if looks_like_rank(data.get("name", "")) else "switch"
+    )
+    """Whether the node is a rank or a switch. Default: a rank if the name is a number or begins
+    with rank, gpu, xpu, npu, host or server and has no other letters."""
+    memory: Buffer | None = None
+    """Packet memory of this switch; null: `topology.buffer`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str | int) else value
+
+
+class GraphLink(Model):
+    """A link between two nodes, in each direction. `[a, b]`, `[a, b, 100Gbps]` and `[a, b, 100Gbps,
+    1us]` are short forms."""
+
+    ends: Annotated[tuple[NodeName, NodeName], BeforeValidator(listed)]
+    """The names of the two nodes."""
+    bandwidth: Rate | None = None
+    """Rate in each direction; null: `topology.bandwidth`."""
+    latency: Delay | None = None
+    """Propagation latency; null: `topology.latency`."""
+    buffer: Buffer | None = None
+    """Size of the egress queue at a switch; null: a share of the memory of the switch."""
+    ecn_threshold: PositiveSize | None = None
+    """Queue length from which a switch marks packets; null: `switches.ecn_threshold`."""
+    loss: Probability = 0.0
+    """Probability that the link loses a packet."""
+    dimension: Literal["scale_up", "scale_out"] = "scale_out"
+    """scale_up: inside a server; scale_out: between servers."""
+    one_way: bool = False
+    """Whether the link leads only from the first to the second node."""
+    count: Annotated[Count, Field(le=1024)] = 1
+    """Number of parallel links like this one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        if not 2 <= len(value) <= 4:
+            raise ValueError("expected [from, to], [from, to, rate] or [from, to, rate, latency]")
+        return dict(zip(("bandwidth", "latency"), value[2:], strict=False)) | {"ends": value[:2]}
+
+
+class ClusterTopology(Model):
+    """What all networks of switches and ranks have in common."""
+
+    family: str
+    buffer: Buffer
+    """Packet memory of each switch, which its ports share as `switches.buffer_sharing` says; or
+    `unlimited`."""
+
+
+class GraphTopology(ClusterTopology):
+    """Any network: you list the nodes and the links, or name a file."""
+
+    family: Literal["graph"]
+    """Any network of ranks and switches, from a file or a list of links."""
+    file: str | None = None
+    """A file with the network: YAML with `nodes` and `links`, CSV, GraphML, a topology text of
+    ASTRA-sim or SimAI, a network of ASTRA-sim's analytical backend, a fat-tree of htsim, or an
+    infrastructure of InfraGraph; the content decides. The path is relative to the scenario's
+    folder. The result stores nodes and links."""
+    nodes: Annotated[tuple[GraphNode, ...], BeforeValidator(listed)] = ()
+    """The nodes, instead of a file. Ranks are numbered in this order. Nodes that only links name
+    follow."""
+    links: Annotated[tuple[GraphLink, ...], BeforeValidator(listed)] = ()
+    """The links, instead of a file."""
+    bandwidth: Rate | None = None
+    """Rate of the links without their own."""
+    latency: Delay | None = None
+    """Propagation latency of the links without their own."""
+    forwarding: Literal["auto", "ranks", "switches"] = "auto"
+    """Which nodes forward packets. ranks: ranks and switches; switches: only switches; auto: ranks
+    only if there are no switches."""
+    forwarding_delay: Delay = Delay.parse("0ns")
+    """Per-hop forwarding delay at a rank."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
+        """Put the content of the file in its place, so that a stored scenario needs no file."""
+        if not isinstance(value, dict) or not isinstance(value.get("file"), str):
+            return value
+        for key in ("nodes", "links"):
+            if key in value:
+                raise cross_check_error(
+                    "topology.file", f"expected either a file or {key}, not both"
+                )
+        try:
+            document = read_document(read_bytes(value["file"], info), value["file"])
+        except ValueError as error:
+            raise cross_check_error("topology.file", str(error)) from None
+        return document | {key: item for key, item in value.items() if key != "file"}
+
+
+def read_document(content: bytes, name: str) -> dict[str, Any]:
+    """Return what a file says in the form of a scenario's `topology`: nodes, links and settings.
+
+    Raises
+    ------
+    ValueError
+        The content has none of the formats, or is not valid.
+    """
+    try:
+        document = registry.read(content, name, read_yaml)
+    except TopologyError as error:
+        raise ValueError(str(error)) from None
+    if isinstance(document, GraphDocument):
+        return inline(document)
+    known = [key for key in GraphTopology.model_fields if key not in ("family", "file")]
+    if document.get("family", "graph") != "graph":
+        raise ValueError(f"family: value {document['family']}: expected graph")
+    for key in document.keys() - {"family", "name", *known}:
+        raise ValueError(f"unknown key {key!r}: expected {', '.join(known)}")
+    return {key: document[key] for key in known if key in document}
+
+
+def inline(document: GraphDocument) -> dict[str, Any]:
+    """Return nodes, links and settings in the form of a scenario."""
+    return dict(document.settings) | {
+        "nodes": [_node(*node) for node in document.nodes],
+        "links": [
+            {"ends": [link.source, link.target]}
+            | {key: getattr(link, key) for key in _TEXTS if getattr(link, key) is not None}
+            | ({"loss": _number(link.loss)} if link.loss is not None else {})
+            | ({"dimension": "scale_up"} if link.scale_up else {})
+            | ({"one_way": True} if link.one_way else {})
+            for link in document.links
+        ],
+    }
+
+
+def as_document(name: str, topology: GraphTopology) -> GraphDocument:
+    """Return the nodes and links of a topology, with quantities as they were written."""
+    nodes = {node.name: NodeEntry(node.name, node.type == "rank", _text(node.memory))
+             for node in topology.nodes}  # fmt: skip
+    settings: dict[str, str] = {}
+    if topology.forwarding != "auto":
+        settings["forwarding"] = topology.forwarding
+    if topology.forwarding_delay:
+        settings["forwarding_delay"] = str(topology.forwarding_delay.written())
+    links = []
+    for link in topology.links:
+        for end in link.ends:
+            nodes.setdefault(end, NodeEntry(end, looks_like_rank(end)))
+        entry = LinkEntry(
+            *link.ends,
+            _text(topology.bandwidth if link.bandwidth is None else link.bandwidth),
+            _text(topology.latency if link.latency is None else link.latency),
+            _text(link.buffer),
+            _text(link.ecn_threshold),
+            str(link.loss) if link.loss else None,
+            link.dimension == "scale_up",
+            link.one_way,
+        )
+        links += [entry] * link.count
+    return GraphDocument(name, list(nodes.values()), links, settings=settings)
+
+
+def _text(quantity: Quantity | None) -> str | None:
+    return None if quantity is None else str(quantity.written())
+
+
+_TEXTS = ("bandwidth", "latency", "buffer", "ecn_threshold")
+
+
+def _node(name: str, is_rank: bool, memory: str | None) -> dict[str, Any]:
+    node = {"name": name, "type": "rank" if is_rank else "switch"}
+    return node if memory is None else node | {"memory": memory}
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text  # the model refuses it, and names the link
+
 
 _FORWARDING = {"auto": None, "ranks": True, "switches": False}
 
@@ -103,10 +320,10 @@ class _Graph(TopologyFamily[GraphTopology]):
         """Return whether some link has a loss."""
         return any(link.loss for link in topology.links)
 
-    def buffers(self, topology: GraphTopology) -> Sequence[Buffer]:
+    def buffers(self, topology: GraphTopology) -> Sequence[PortBuffer]:
         """Return the memories of the switches, and the buffers of single links."""
         found = [
-            Buffer(f"topology.links.{number}.buffer", link.buffer, 1)
+            PortBuffer(f"topology.links.{number}.buffer", link.buffer, 1)
             for number, link in enumerate(topology.links)
             if link.buffer is not None
         ]
@@ -121,8 +338,11 @@ class _Graph(TopologyFamily[GraphTopology]):
         for number, node in enumerate(topology.nodes):
             if node.memory is not None:
                 path = f"topology.nodes.{number}.memory"
-                found.append(Buffer(path, node.memory, max(ports.pop(node.name, 1), 1)))
-        return [*found, Buffer("topology.buffer", topology.buffer, max(ports.values(), default=1))]
+                found.append(PortBuffer(path, node.memory, max(ports.pop(node.name, 1), 1)))
+        return [
+            *found,
+            PortBuffer("topology.buffer", topology.buffer, max(ports.values(), default=1)),
+        ]
 
 
 def node_types(topology: GraphTopology) -> dict[str, str]:

@@ -16,13 +16,15 @@ from pydantic import AfterValidator
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.collectives.registry import OPERATIONS, ROOTED
 from frontend.errors import warn
-from frontend.formats.chakra.collectives import Matching, groups_of, read_groups
-from frontend.formats.chakra.converted import (
+from frontend.formats.chakra.collectives import (
+    Matching,
     check_dependencies,
     check_ends,
     dangling,
+    groups_of,
     launches,
     peers,
+    read_groups,
     unmatched,
 )
 from frontend.formats.chakra.decode import ChakraTrace, read_trace

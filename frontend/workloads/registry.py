@@ -10,8 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.schema.base import Model, Problems, description
 from frontend.schema.training import Training
-from frontend.topologies.layout import Layout, WorkloadDemand
-from frontend.topologies.registry import TopologyFamily
+from frontend.topologies.registry import Layout, TopologyFamily, WorkloadDemand
 from frontend.workloads.plan import Plan
 from topology_gen.registry import Registry
 

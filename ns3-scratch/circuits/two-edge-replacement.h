@@ -23,7 +23,7 @@ namespace cosim
  * without circuits is inserted into the circuit with the least demand.
  *
  * Source: X. Jin et al., "Optimizing bulk transfers with software-defined optical WAN" (Owan),
- * SIGCOMM 2016. topology_gen.topoopt.edge_exchange implements the same algorithm in Python, and
+ * SIGCOMM 2016. topology_gen.topoopt.reconfiguration implements the same algorithm in Python, and
  * both must return the same circuits.
  *
  * @param ranks number of ranks

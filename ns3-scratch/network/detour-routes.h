@@ -60,7 +60,7 @@ class DetourRoutes : public LinkRoutes
 
     /**
      * Find several shortest paths over the links that are up. As in
-     * topology_gen.networks.k_shortest_paths, the shortest paths of a pair have numbers, and the
+     * topology_gen.networks.shortest_paths, the shortest paths of a pair have numbers, and the
      * found ones have numbers that are equally far apart.
      *
      * @param path index of a path of the topology

@@ -103,7 +103,7 @@ inline constexpr auto FIELDS<SystemSettings> = std::tuple{
     &SystemSettings::reductionBytesPerS,
     &SystemSettings::messageByMessage,
     &SystemSettings::admission,
-    Limited("negotiation_latency_ps", &SystemSettings::negotiationLatencyPs, DELAY),
+    From{8},
     Limited("send", &SystemSettings::send),
     Limited("receive", &SystemSettings::receive),
     &SystemSettings::flowsPerPair,

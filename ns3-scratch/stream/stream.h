@@ -106,7 +106,6 @@ struct SystemSettings
     /// true disables the merging of steps and the bundling of messages
     bool messageByMessage{false};
     AdmissionKind admission{AdmissionKind::NEGOTIATED};
-    uint64_t negotiationLatencyPs{0};
     HostCost send;
     HostCost receive;
     uint32_t flowsPerPair{0};  //!< flows that share each message of a pair of ranks; 0 means 1

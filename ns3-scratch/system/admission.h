@@ -36,9 +36,6 @@ class AdmissionHandler
      * @param placeEnd the end of the members
      */
     virtual void OnAdmitted(const ChunkPart& part, uint32_t placeBegin, uint32_t placeEnd) = 0;
-
-    /// Called when parts were admitted after a delay.
-    virtual void OnDelayedAdmissions() = 0;
 };
 
 /**
@@ -90,9 +87,6 @@ class Admission
      * @return the largest number of slots that one rank had in use at the same time
      */
     virtual uint32_t GetMaxOutstanding(uint32_t dimension) const = 0;
-
-    /// @return the number of admitted parts that start later
-    virtual uint64_t GetDelayed() const = 0;
 
     /**
      * Describe the chunks that wait for slots, in a run that cannot continue.

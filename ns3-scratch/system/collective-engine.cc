@@ -135,12 +135,6 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
 }
 
 void
-CollectiveEngine::OnDelayedAdmissions()
-{
-    Drain();
-}
-
-void
 CollectiveEngine::OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag)
 {
     if (!m_tasks.IsAwaited(src, dst, tag))
@@ -542,8 +536,7 @@ CollectiveEngine::ReportMessage(void (RunObserver::*method)(const StepMessageEve
 uint64_t
 CollectiveEngine::GetActive() const
 {
-    return m_inFlight + m_reductions.GetActive() + m_leaving + m_injection.GetSize() +
-           m_admission->GetDelayed();
+    return m_inFlight + m_reductions.GetActive() + m_leaving + m_injection.GetSize();
 }
 
 std::string

@@ -116,7 +116,6 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     void OnArrival(Rank src, Rank dst, uint64_t bytes, uint64_t tag) override;
     void OnBundle(uint64_t tag) override;
     void OnAdmitted(const ChunkPart& part, uint32_t placeBegin, uint32_t placeEnd) override;
-    void OnDelayedAdmissions() override;
 
   private:
     using Task = TaskTable::Task;

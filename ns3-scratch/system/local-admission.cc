@@ -135,12 +135,6 @@ LocalAdmission::GetMaxOutstanding(uint32_t dimension) const
     return m_maxOutstanding[dimension];
 }
 
-uint64_t
-LocalAdmission::GetDelayed() const
-{
-    return 0;
-}
-
 std::string
 LocalAdmission::DescribeDeadlock() const
 {

@@ -38,7 +38,6 @@ class LocalAdmission : public Admission
     void NoteData(const ChunkPart& part, uint32_t place) override;
     void Leave(const ChunkPart& part, uint32_t place) override;
     uint32_t GetMaxOutstanding(uint32_t dimension) const override;
-    uint64_t GetDelayed() const override;
     std::string DescribeDeadlock() const override;
 
   private:

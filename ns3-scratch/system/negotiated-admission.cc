@@ -17,12 +17,7 @@ NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
       m_pools(stream, plans),
       m_handler(handler),
       m_scheduler(stream.topology.ranks, m_pools.GetLimits(), stream.settings.system, *this),
-      m_running(stream.collectives.size()),
-      m_isImmediate(stream.settings.system.negotiationLatencyPs == 0),
-      m_agreements(ns3::Time(static_cast<int64_t>(stream.settings.system.negotiationLatencyPs)),
-                   *this,
-                   &NegotiatedAdmission::Start,
-                   &NegotiatedAdmission::OnAgreed)
+      m_running(stream.collectives.size())
 {
     for (const CollectivePlans::Placement& placement : plans.GetPlacements())
     {
@@ -153,27 +148,8 @@ NegotiatedAdmission::Enqueue(uint32_t collective, uint32_t part, uint32_t chunk,
 void
 NegotiatedAdmission::StartPart(const ChunkPart& part)
 {
-    if (m_isImmediate)
-    {
-        Start(part);
-    }
-    else
-    {
-        m_agreements.Push(part);
-    }
-}
-
-void
-NegotiatedAdmission::Start(const ChunkPart& part)
-{
     const ProgramTemplate::Part& what = m_plans.GetPart(part.collective, part.part);
     m_handler.OnAdmitted(part, what.memberBegin, what.memberEnd);
-}
-
-void
-NegotiatedAdmission::OnAgreed()
-{
-    m_handler.OnDelayedAdmissions();
 }
 
 /// Members start together, so the data of one does not matter.
@@ -202,12 +178,6 @@ NegotiatedAdmission::GetMaxOutstanding(uint32_t dimension) const
         }
     }
     return most;
-}
-
-uint64_t
-NegotiatedAdmission::GetDelayed() const
-{
-    return m_agreements.GetSize();
 }
 
 std::string

@@ -5,7 +5,6 @@
 #ifndef COSIM_NEGOTIATED_ADMISSION_H
 #define COSIM_NEGOTIATED_ADMISSION_H
 
-#include "clock/delay-line.h"
 #include "stream/stream.h"
 #include "support/slot-pool.h"
 #include "system/admission.h"
@@ -23,7 +22,7 @@ namespace cosim
 
 /**
  * All members of a part start it together: when each of them has reached it and has a free slot.
- * They agree on it in a constant time. See ChunkScheduler for the order of what waits.
+ * See ChunkScheduler for the order of what waits.
  */
 class NegotiatedAdmission : public Admission, public ChunkStarter
 {
@@ -42,7 +41,6 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     void NoteData(const ChunkPart& part, uint32_t place) override;
     void Leave(const ChunkPart& part, uint32_t place) override;
     uint32_t GetMaxOutstanding(uint32_t dimension) const override;
-    uint64_t GetDelayed() const override;
     std::string DescribeDeadlock() const override;
     void StartPart(const ChunkPart& part) override;
 
@@ -72,8 +70,6 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     ChunkProgress& GetChunk(uint32_t collective, uint32_t chunk);
     void Count(uint32_t collective, uint32_t chunk, uint32_t part);
     void Enqueue(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count);
-    void Start(const ChunkPart& part);
-    void OnAgreed();
 
     const CollectivePlans& m_plans;
     SlotPools m_pools;
@@ -83,8 +79,6 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     std::vector<std::unique_ptr<Running>> m_running; //!< per collective
     uint32_t m_issues{0};
     SlotPool<ChunkProgress> m_chunks;
-    bool m_isImmediate; //!< true if agreements take no time
-    DelayLine<ChunkPart, NegotiatedAdmission> m_agreements;
 };
 
 } // namespace cosim

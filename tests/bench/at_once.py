@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from frontend import load_scenario
 from frontend.resolve import resolve
-from frontend.schema.topology import FlatTopology
+from frontend.topologies.flat import FlatTopology
 from frontend.units import SIZE, parse
 from tests.bench.points import Point
 

@@ -151,3 +151,10 @@ def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bridge._core", None)
     monkeypatch.delitem(sys.modules, "bridge.simulator.core", raising=False)
     monkeypatch.delattr(simulator, "core", raising=False)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test in an empty folder, which also has the cache of searches."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

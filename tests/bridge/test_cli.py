@@ -8,20 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from bridge.cli.main import main
+from tests.bridge.command_line import invoke
 
-
-def invoke(*arguments: str | Path) -> Result:
-    answer = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert answer.exit_code == 0, answer.output
-    return answer
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_run_prints_a_summary_and_saves(small_file: Path) -> None:

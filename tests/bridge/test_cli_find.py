@@ -5,26 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from bridge.cli.main import main
+from tests.bridge.command_line import answer_of
 from topology_gen import specs
 
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
-def find(*arguments: str) -> dict[str, Any]:
-    answer = CliRunner().invoke(main, ["topo", "find", *arguments, "--json"])
-    assert answer.exit_code == 0, answer.output
-    result: dict[str, Any] = json.loads(answer.stdout)
-    return result
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 TWELVE = ("--n", "12", "--degree", "4", "--bytes", "1MiB", "--alpha", "10us")
@@ -37,14 +26,20 @@ def test_the_command_accepts_the_units_that_its_help_shows() -> None:
         for option in ("--bytes", "--alpha", "--bandwidth")
     ]
     size, latency, bandwidth = [example.group(1) for example in examples if example]
-    answer = find("--n", "12", "--degree", "4", "--bytes", size, "--alpha", latency)
-    assert answer == find("--n", "12", "--degree", "4", "--bytes", "64MiB", "--alpha", "0.5us")
-    assert find(*TWELVE, "--bandwidth", bandwidth) == find(*TWELVE, "--bandwidth", "400Gbps")
+    answer = answer_of(
+        "topo find", "--n", "12", "--degree", "4", "--bytes", size, "--alpha", latency
+    )
+    assert answer == answer_of(
+        "topo find", "--n", "12", "--degree", "4", "--bytes", "64MiB", "--alpha", "0.5us"
+    )
+    assert answer_of("topo find", *TWELVE, "--bandwidth", bandwidth) == answer_of(
+        "topo find", *TWELVE, "--bandwidth", "400Gbps"
+    )
 
 
 def test_answer() -> None:
     """C(12,{2,3}) of table 5: 2 steps, T_B 11/12; M/B is 83.886 µs, so 2·(20 + 76.896)."""
-    answer = find(*TWELVE, "--bandwidth", "100Gbps")
+    answer = answer_of("topo find", *TWELVE, "--bandwidth", "100Gbps")
     assert (answer["n"], answer["degree"]) == (12, 4)
     [best] = answer["frontier"]
     assert specs.parse(best["topology"]).name == best["name"] == answer["choice"]
@@ -54,7 +49,7 @@ def test_answer() -> None:
     assert answer["bound"]["all_to_all_us"] == pytest.approx(18 / 12 * 83.88608, abs=0.001)
     assert answer["bound"]["allreduce_us"] == best["allreduce_us"]
     assert best["all_to_all_us"] >= answer["bound"]["all_to_all_us"]
-    faster = find(*TWELVE, "--bandwidth", "200Gbps")["frontier"][0]
+    faster = answer_of("topo find", *TWELVE, "--bandwidth", "200Gbps")["frontier"][0]
     assert faster["all_to_all_us"] == pytest.approx(best["all_to_all_us"] / 2, abs=0.001)
 
 
@@ -67,19 +62,19 @@ def test_table() -> None:
 
 def test_cache() -> None:
     """The second answer comes from the file; a broken file is written anew."""
-    first = find(*TWELVE)
+    first = answer_of("topo find", *TWELVE)
     file = Path("cache/cosim/find-12-4.json")
     content = json.loads(file.read_text())
     content["choices"][0]["name"] = "from the file"
     file.write_text(json.dumps(content))
-    assert find(*TWELVE)["frontier"][0]["name"] == "from the file"
+    assert answer_of("topo find", *TWELVE)["frontier"][0]["name"] == "from the file"
     for broken in ("", "{", '{"version": ""}', "\x00"):
         file.write_text(broken)
-        assert find(*TWELVE) == first
+        assert answer_of("topo find", *TWELVE) == first
         assert json.loads(file.read_text())["choices"]
-    assert find(*TWELVE, "--cache", "elsewhere") == first
+    assert answer_of("topo find", *TWELVE, "--cache", "elsewhere") == first
     assert Path("elsewhere/find-12-4.json").exists()
-    find(*TWELVE, "--families")
+    answer_of("topo find", *TWELVE, "--families")
     assert Path("cache/cosim/find-12-4-families.json").exists()
 
 
@@ -89,15 +84,15 @@ def test_choice_by_sizes() -> None:
     Path("large.json").write_text('[{"bytes": "1GiB", "count": 3}]')
     Path("both.csv").write_text("bytes,count,collective\n1KiB,10,all_gather\n1MiB,2,all_to_all\n")
     arguments = ("--n", "18", "--degree", "2", "--families")
-    small = find(*arguments, "--sizes", "small.csv")
-    large = find(*arguments, "--sizes", "large.json")
+    small = answer_of("topo find", *arguments, "--sizes", "small.csv")
+    large = answer_of("topo find", *arguments, "--sizes", "large.json")
     assert len(small["frontier"]) > 1
     rows = {row["name"]: row for row in small["frontier"]}
     assert rows[small["choice"]]["steps"] < rows[large["choice"]]["steps"]
     for row in small["frontier"]:
         alone = row["steps"] + row["steps_reduce_scatter"]
         assert row["workload_us"] >= 1000 * alone * 10
-    both = find(*arguments, "--sizes", "both.csv", "--bytes", "1MiB")
+    both = answer_of("topo find", *arguments, "--sizes", "both.csv", "--bytes", "1MiB")
     for row in both["frontier"]:
         expected = 10 * (row["steps"] * 10 + 1024 * 8e6 / 100e9 * _fraction(row["t_b"]))
         expected += 2 * row["all_to_all_us"]
@@ -117,59 +112,8 @@ def test_search_is_kept() -> None:
     assert "steps, T_B" in answer.stderr
     found = json.loads(Path("cache/cosim/found.json").read_text())["found"]
     assert {(entry["n"], entry["degree"]) for entry in found} == {(7, 3)}
-    again = find("--n", "7", "--degree", "3")
+    again = answer_of("topo find", "--n", "7", "--degree", "3")
     assert again["frontier"] == json.loads(answer.stdout)["frontier"]
     for row in again["frontier"]:
         graph = specs.parse(row["topology"])
         assert (graph.nodes, graph.degree) == (7, 3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("--n 1 --degree 4", "1 nodes: expected 2 … 16384"),
-        ("--n -4 --degree 4", "-4 nodes: expected 2"),
-        ("--n 12 --degree 0", "degree 0: expected 1 … 64"),
-        ("--n 12 --degree -2", "degree -2: expected 1"),
-        ("--degree 4", "missing option --n"),
-        ("--n 12 --degree 4 --bytes -1", "'-1': expected a size such as 64MiB"),
-        ("--n 12 --degree 4 --bytes 0", "'0': expected a size such as 64MiB"),
-        ("--n 12 --degree 4 --bandwidth 0Gbps", "more than 0"),
-        ("--n 12 --degree 4 --alpha 10", "expected a time with a unit"),
-        ("--n 12 --degree 4 --sizes missing.csv", "no such file or folder"),
-        ("--n 12 --degree 4 --cayley --orbits 5", "--orbits 5: expected a divisor of --n 12"),
-        ("--n 12 --degree 0 --cayley", "--degree 0: expected 1 … 12 with --cayley"),
-        ("--n 8192 --degree 4 --cayley", "--n 8192: expected at most 4096 with --cayley"),
-    ],
-)
-def test_bad_arguments(arguments: str, sentence: str) -> None:
-    refused(["topo", "find", *arguments.split()], sentence)
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ("", "no entries, expected at least one with bytes and count"),
-        ("bytes,count\n", "no entries"),
-        ("[]", "no entries"),
-        ("[1]", "entry 1: expected the fields bytes, count and, optionally, collective"),
-        ("[{", "expected a CSV file or a JSON list, but cannot read it as either"),
-        ("\xff", "expected a CSV file or a JSON list, but cannot read it as either"),
-        ("bytes\n1KiB\n", "entry 1: expected the fields bytes, count"),
-        ("bytes,count\n1KiB,3\n-5,3\n", "entry 2: bytes is '-5', expected a size"),
-        ("bytes,count\n1KiB,0\n", "entry 1: count is '0', expected a number above 0"),
-        ("bytes,count\n1KiB,many\n", "entry 1: count is 'many'"),
-        ("bytes,count,collective\n1KiB,1,gossip\n", "collective is 'gossip', expected all_reduce"),
-    ],
-)
-def test_bad_sizes(content: str, sentence: str) -> None:
-    Path("sizes").write_text(content, encoding="latin-1")
-    refused(["topo", "find", "--n", "12", "--degree", "4", "--sizes", "sizes"], sentence)
-
-
-def refused(arguments: list[str], sentence: str) -> None:
-    """One sentence on stderr, exit status 2, nothing else."""
-    answer = CliRunner().invoke(main, arguments)
-    assert answer.exit_code == 2, answer.output
-    assert sentence in " ".join(answer.stderr.split())
-    assert answer.stdout == ""

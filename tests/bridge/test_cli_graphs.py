@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from bridge.cli.main import main
+from tests.bridge.command_line import answer_of, invoke
 from topology_gen.specs import FAMILIES
 
-
-def invoke(*arguments: str) -> Result:
-    answer = CliRunner().invoke(main, arguments)
-    assert answer.exit_code == 0, answer.output
-    assert answer.stderr == ""
-    return answer
-
-
-def answer_of(*arguments: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(invoke(*arguments, "--json").stdout)
-    return answer
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_schedule_of_a_family() -> None:
@@ -165,82 +150,3 @@ def test_all_to_all() -> None:
         assert answer["f_fraction"] == "3/14"
         assert answer["distance_bound"] == pytest.approx(2 / 9)
         assert answer["distance_bound_fraction"] == "2/9"
-
-
-@pytest.mark.parametrize("command", [("schedule", "bfb"), ("topo", "all-to-all")])
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        ("[[0, 1], [1, 0], [2, 3], [3, 2]]", "not"),  # strongly connected
-        ("[[0, 1], [1, 0], [3, 3]]", "connected"),
-        ("[[0, 1, 1, 0, 0]]", "edges.json: edge 0 is [0, 1, 1, 0, 0]: expected"),
-        ("[]", "edges.json: no edges: expected at least one pair"),
-        ("[[0, -1]]", "edges.json: edge 0 is [0, -1]: expected two node numbers"),
-        ('{"edges": []}', "edges.json: expected a JSON list of directed pairs"),
-        ("[[0, 1]", "edges.json: not a JSON file"),
-        ("\x00\xff", "edges.json: not a JSON file"),
-    ],
-)
-def test_bad_edges(command: tuple[str, str], content: str, sentence: str) -> None:
-    Path("edges.json").write_text(content, encoding="latin-1")
-    refused([*command, "--edges", "edges.json", "--json"], sentence)
-
-
-def test_a_bad_rate_of_a_link() -> None:
-    Path("edges.json").write_text('[[0, 1, "5Gbps"], [1, 0, "x"]]')
-    sentence = "edges.json: edge 1 is [1, 0, 'x']: expected a rate such as 100Gbps"
-    refused(["schedule", "bfb", "--edges", "edges.json", "--json"], sentence)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("schedule bfb", "expected exactly one topology: "),
-        ("topo show", "expected exactly one topology"),
-        ("topo show net.csv", "net.csv: no such file: expected a scenario, a network, or"),
-        ("topo plot nets/mine -o x.svg", "nets/mine: no such file: expected a scenario"),
-        ("schedule bfb --edges missing.json", "no such file or folder"),
-        ("schedule bfb --topology hypercube:n=12", "nodes 12: expected a power of 2"),
-        ("schedule bfb --topology hypercube:n=-8", "nodes -8: expected a power of 2"),
-        ("schedule bfb --topology torus:dims=-4x4", "length -4: expected at least 2"),
-        ("schedule bfb --topology random_regular:n=7,d=3", "expected their product to be even"),
-        ("schedule bfb --topology random_regular:n=7,d=0", "degree 0: expected at least 2"),
-        ("schedule bfb --topology generalized_kautz:d=0,n=7", "degree 0: expected at least 1"),
-        ("schedule bfb --topology circulant:n=12,offsets=2+4", "share the factor 2 with 12 nodes"),
-        (
-            "schedule bfb --topology ring:n=8 --without 0-2",
-            "no link between nodes 0 and 2",
-        ),
-        ("schedule bfb --topology ring:n=8 --without 0-1 --without 4-5", "not strongly connected"),
-        ("schedule bfb --topology ring:n=8 --without x", "expected links such as 3-7"),
-        ("schedule trees --topology ring:n=8 --without 8", "there is no node 8; expected 0 … 7"),
-        ("schedule trees --topology ring:n=8 --root 1", "root 1: expected none for all_gather"),
-        ("schedule trees --topology ring:n=2000", "2000 ranks: expected at most 1024 for trees"),
-        ("schedule bfb --topology ring:n=4 --chunks 0", "0 chunks of a shard: expected 1"),
-        ("schedule bfb --topology ring:n=100000", "100000 nodes: expected at most 16384"),
-        ("schedule bfb --topology moebius:n=4", "expected one of the families complete"),
-        ("topo export ring:n=4 --format png", "value png: expected one of edges, graphml"),
-        ("topo export ring:n=4 -o missing/x.json", "missing/x.json: No such file"),
-    ],
-)
-def test_bad_arguments(arguments: str, sentence: str) -> None:
-    refused(arguments.split(), sentence)
-
-
-def refused(arguments: list[str], sentence: str) -> None:
-    """One sentence on stderr, exit status 2, nothing else."""
-    answer = CliRunner().invoke(main, arguments)
-    assert answer.exit_code == 2, answer.output
-    assert sentence in answer.stderr
-    assert answer.stdout == ""
-    if "Usage" not in answer.stderr:
-        assert answer.stderr.startswith("cosim: ")
-        assert answer.stderr.count("\n") == 1
-
-
-def test_one_of_two_sources() -> None:
-    Path("edges.json").write_text("[[0, 1], [1, 0]]")
-    refused(
-        ["schedule", "bfb", "--edges", "edges.json", "--topology", "ring:n=4"],
-        "expected exactly one topology",
-    )

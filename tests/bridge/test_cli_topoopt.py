@@ -9,41 +9,33 @@ import pytest
 from click.testing import CliRunner
 
 from bridge.cli.main import main
+from tests.bridge.command_line import answer_of
 
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def printed(arguments):
-    answer = CliRunner().invoke(main, [*arguments.split(), "--json"], catch_exceptions=False)
-    assert answer.exit_code == 0, answer.output
-    return json.loads(answer.stdout)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_totient():
-    assert printed("topo totient --n 12") == {"n": 12, "permutations": [1, 5, 7, 11]}
-    assert printed("topo totient --n 12 --duplex")["permutations"] == [1, 5]
-    assert printed("topo totient --n 25 --primes --duplex")["permutations"] == [1, 2, 3, 7, 11]
+    assert answer_of("topo totient --n 12") == {"n": 12, "permutations": [1, 5, 7, 11]}
+    assert answer_of("topo totient --n 12 --duplex")["permutations"] == [1, 5]
+    assert answer_of("topo totient --n 25 --primes --duplex")["permutations"] == [1, 2, 3, 7, 11]
 
 
 def test_topoopt():
-    found = printed("topo topoopt --n 128 --degree 4")
+    found = answer_of("topo topoopt --n 128 --degree 4")
     assert found["coins"] == [1, 11]
     assert found["diameter"] == 9
     # Section 5.5: 5.7 with degree 4, 3 with degree 8.
     assert found["mean_path_length"] == pytest.approx(5.48, abs=0.005)
     assert len(found["links"]) == 512
     assert [0, 11] in found["links"]
-    assert printed("topo topoopt --n 128 --degree 8")["mean_path_length"] == pytest.approx(
+    assert answer_of("topo topoopt --n 128 --degree 8")["mean_path_length"] == pytest.approx(
         2.93, abs=0.005
     )
-    assert printed("topo topoopt --n 128 --degree 4 --simplex")["coins"] == [1, 3, 11, 37]
+    assert answer_of("topo topoopt --n 128 --degree 4 --simplex")["coins"] == [1, 3, 11, 37]
 
 
 def test_a_failed_fibre():
-    found = printed("topo topoopt --n 128 --degree 4 --fail 0-11")
+    found = answer_of("topo topoopt --n 128 --degree 4 --fail 0-11")
     assert found["all_reduce_slowdown"] == pytest.approx(2)
     assert found["all_reduce_slowdown_repaired"] is None
 
@@ -54,7 +46,7 @@ def test_demand():
     group = {"members": list(range(6)), "bytes": 1}
     demand = {"nodes": 6, "all_reduce": [group], "mp": mp}
     Path("demand.json").write_text(json.dumps(demand))
-    found = printed("topo topoopt --demand demand.json --degree 3")
+    found = answer_of("topo topoopt --demand demand.json --degree 3")
     assert (found["coins"], found["matchings"]) == ([1], [[[0, 3]]])
     assert found["routes"]["model_parallel"] == [{"source": 0, "target": 3, "paths": [[0, 3]]}]
     assert found["routes"]["all_reduce"] == [
@@ -70,41 +62,12 @@ def test_routes_of_model_parallel_pairs():
     group = {"members": list(range(12)), "bytes": 10**6}
     Path("demand.json").write_text(json.dumps({"nodes": 12, "all_reduce": [group], "mp": mp}))
     command = "topo topoopt --demand demand.json --degree 4"
-    near, far = printed(command)["routes"]["model_parallel"]
+    near, far = answer_of(command)["routes"]["model_parallel"]
     assert near == {"source": 0, "target": 1, "paths": [[0, 1]]}
     assert [len(path) for path in far["paths"]] == [3, 3]
-    far = printed(f"{command} --paths 9")["routes"]["model_parallel"][1]
+    far = answer_of(f"{command} --paths 9")["routes"]["model_parallel"][1]
     assert sorted(far["paths"]) == [[0, 1, 6], [0, 5, 6], [0, 7, 6], [0, 11, 6]]
-    assert printed(f"{command} --paths 1")["routes"]["model_parallel"][1]["paths"] == [[0, 1, 6]]
+    assert answer_of(f"{command} --paths 1")["routes"]["model_parallel"][1]["paths"] == [[0, 1, 6]]
     refused = CliRunner().invoke(main, [*command.split(), "--paths", "0", "--json"])
     assert refused.exit_code == 2
     assert "0 paths: expected at least 1" in refused.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("totient --n 0", "0 members of a ring: expected at least 1"),
-        ("topoopt --degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
-        (
-            "topoopt --n 4 --degree 4 --demand demand.json",
-            "expected exactly one of --n, --demand FILE and --scenario FILE",
-        ),
-        ("topoopt --n 1 --degree 4", "1 servers: expected 2 … 8192"),
-        ("topoopt --n 99999 --degree 4", "99999 servers: expected 2 … 8192"),
-        ("topoopt --n 8 --degree 1", "degree 1: expected at least 2, as a ring through 8 servers"),
-        ("topoopt --n 8 --degree 4 --discount no", "discount 'no': expected one of exponential"),
-        ("topoopt --n 8 --degree 4 --seed -1", "--seed -1: expected a whole number of at least 0"),
-        ("topoopt --n 8 --degree 2 --fail x", "--fail x: expected two servers, such as 0-1"),
-        ("topoopt --n 8 --degree 2 --fail 0-5", "fibre 0-5: expected two servers with a link"),
-        ("topoopt --demand demand.json --degree 4", "demand.json: 1 servers: expected 2 … 8192"),
-        ("topoopt --demand broken.json --degree 4", "broken.json: not a JSON file"),
-    ],
-)
-def test_refusals(arguments, sentence):
-    Path("demand.json").write_text('{"nodes": 1}')
-    Path("broken.json").write_text("{")
-    answer = CliRunner().invoke(main, ["topo", *arguments.split()])
-    assert answer.exit_code == 2
-    assert sentence in answer.stderr
-    assert answer.stdout == ""

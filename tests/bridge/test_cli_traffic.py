@@ -7,26 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from bridge.cli.main import main
+from tests.bridge.command_line import answer_of, invoke
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-def invoke(arguments):
-    return CliRunner().invoke(main, ["topo", "traffic", *arguments.split()])
-
-
 def test_measures():
-    answer = invoke("--n 16 --degree 4 --json")
-    assert answer.exit_code == 0, answer.output
-    found = json.loads(answer.stdout)
+    found = answer_of("topo traffic", "--n 16 --degree 4")
     assert found["bandwidth_tax"] == 1
     assert found["least_over_most_loaded_link"] == 1
     assert np.array(found["matrix"]).sum() == pytest.approx(2 * 15)
@@ -38,15 +28,13 @@ def test_measures():
 
 def test_of_a_scenario():
     """Tables on some servers send to all: rows of theirs are full, others have the ring's links."""
-    answer = invoke(f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4 --json")
-    assert answer.exit_code == 0, answer.output
-    found = json.loads(answer.stdout)
+    found = answer_of("topo traffic", f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4")
     receivers = (np.array(found["matrix"]) > 0).sum(axis=1)
     assert receivers.max() == found["n"] - 1
     assert found["bandwidth_tax"] > 1
-    parallel = "--set workload.strategy=data_parallel --degree 4 --json"
-    answer = invoke(f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml {parallel}")
-    matrix = np.array(json.loads(answer.stdout)["matrix"])
+    parallel = "--set workload.strategy=data_parallel --degree 4"
+    found = answer_of("topo traffic", f"--scenario {SCENARIOS}/topoopt_dlrm_small.yaml {parallel}")
+    matrix = np.array(found["matrix"])
     assert ((matrix > 0).sum(axis=1) == 4).all()  # two rings, both ways
     assert np.ptp(matrix[matrix > 0]) == 0
 
@@ -55,29 +43,6 @@ def test_picture():
     pytest.importorskip("matplotlib")
     Path("job.json").write_text(json.dumps({"nodes": 3, "mp": [[0, 8, 1], [0, 0, 5], [1, 0, 0]]}))
     for name in ("a.svg", "b.svg"):
-        answer = invoke(f"--demand job.json --degree 2 --routes 2 -o {name}")
-        assert answer.exit_code == 0, answer.output
+        answer = invoke("topo traffic", f"--demand job.json --degree 2 --routes 2 -o {name}")
         assert "bandwidth_tax" in answer.stdout
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("--degree 4", "expected exactly one of --n, --demand FILE and --scenario FILE"),
-        (
-            f"--n 4 --scenario {SCENARIOS}/topoopt_dlrm_small.yaml --degree 4",
-            "expected exactly one of",
-        ),
-        (f"--scenario {SCENARIOS}/dlrm_hier_small.yaml --degree 4", "kind: dlrm, expected"),
-        ("--n 4 --set seed=2 --degree 4", "--set seed=2: expected --scenario FILE with it"),
-        ("--scenario none.yaml --degree 4", "none.yaml: no such file"),
-        ("--n 8 --degree 4 --routes 0", "over 0 routes: expected 8 rows"),
-        ("--n 8 --degree 4 -o picture.xyz", "picture.xyz: "),
-    ],
-)
-def test_refusals(arguments, sentence):
-    answer = invoke(arguments)
-    assert answer.exit_code == 2
-    assert sentence in answer.stderr
-    assert answer.stdout == ""

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import bridge
-from bridge.fidelity.cases import SHARED, Case, cases
-from bridge.fidelity.comparison import Row, stored
+from bridge.fidelity.comparison import SHARED, Case, Row, cases, stored
 from bridge.present.report import print_report
 from bridge.results.result import Result
 from bridge.simulator.estimate_error import FILE, traits

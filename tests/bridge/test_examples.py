@@ -11,15 +11,12 @@ from bridge.cli.main import main
 from bridge.examples import examples_folder
 from frontend import load_scenario
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 
 def cosim(*words: str) -> tuple[int, str]:
     answer = CliRunner().invoke(main, words)
     return answer.exit_code, answer.output
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

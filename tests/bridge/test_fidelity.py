@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.fidelity import page
-from bridge.fidelity.cases import Case, cases
-from bridge.fidelity.comparison import Row, compare, document, summarize
+from bridge.fidelity.comparison import Case, Row, cases, compare, document, summarize
 
 
 @pytest.fixture

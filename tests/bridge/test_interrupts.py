@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from bridge.simulator.interrupts import WholePieces
 from bridge.simulator.output_files import PlainEncoder, StreamedFile
+from bridge.simulator.simulate import WholePieces
 
 
 class Interrupted(PlainEncoder):

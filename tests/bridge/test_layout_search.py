@@ -134,11 +134,3 @@ def test_the_command(tmp_path):
     assert answer.exit_code == 0, answer.output
     assert "fastest layouts" in answer.stdout
     assert f"Scenario: {folder / 'scenario.yaml'}" in answer.stderr
-
-
-def test_options_of_strategies_are_refused(tmp_path):
-    file = tmp_path / "scenario.json"
-    file.write_text(json.dumps(scenario()))
-    answer = CliRunner().invoke(main, ["search", str(file), "--rounds", "3"])
-    assert answer.exit_code == 2
-    assert "--rounds: expected none for a language model" in answer.stderr

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from bridge.errors import InputError
-from bridge.present import chart_picture, traffic_picture
+from bridge.present import chart_picture, graph_picture
 from bridge.present.figure import new_figure, plain, save
 from bridge.present.pictures import draw_layers
 from bridge.results.result import Result
 from bridge.studies.framework import picture
-from bridge.studies.framework.findings import Chart, Panel
+from bridge.studies.framework.figure import Chart, Panel
 
 pytest.importorskip("matplotlib")
 
@@ -30,7 +30,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         FigureCanvasAgg(figure).draw()
         figures.append(figure)
 
-    for module in (chart_picture, traffic_picture, picture):
+    for module in (chart_picture, graph_picture, picture):
         monkeypatch.setattr(module, "save", keep)
     return figures
 
@@ -113,7 +113,7 @@ def test_traffic(drawn: list[Any], tmp_path: Path, greatest: float) -> None:
     matrix = np.zeros((4, 4))
     matrix[0, 1], matrix[1, 2] = greatest, min(greatest, 2e3)
     steps = [(greatest / 2, 0.5), (greatest, 1.0)]
-    traffic_picture.plot_traffic(matrix, [(1, 0.5), (3, 1.0)], steps, tmp_path / "a.svg")
+    graph_picture.plot_traffic(matrix, [(1, 0.5), (3, 1.0)], steps, tmp_path / "a.svg")
     figure = drawn[0]
     check_inside(figure)
     links = figure.axes[2]

@@ -141,18 +141,6 @@ def test_each_item_is_in_one_shard(count: int) -> None:
     assert sorted(item for shard in shards for item in shard) == items
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--shard", "0/2"), ("--shard", "3/2"), ("--shard", "1"), ("--on", "moon")],
-)
-def test_wrong_options(small_file: Path, option: str, value: str, tmp_path: Path) -> None:
-    arguments = ["sweep", str(small_file), "--over", "seed=1,2", "-o", str(tmp_path / "out")]
-    answer = CliRunner().invoke(main, [*arguments, option, value])
-    assert answer.exit_code == 2
-    assert value in answer.stderr
-    assert "expected" in answer.stderr
-
-
 def test_a_wrong_place_in_python(small: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected ray or ray://HOST:PORT"):
         sweep(small, {"seed": [1, 2]}, on="slurm")

@@ -14,11 +14,9 @@ import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present import charts
-from bridge.present.charts import MANY_LAYERS, layer_groups
+from bridge.present.charts import MANY_LAYERS, layer_groups, sweep_chart, timeline
 from bridge.present.metrics import METRICS
 from bridge.present.pictures import KINDS, draw_layers
-from bridge.present.sweep_chart import sweep_chart
-from bridge.present.timeline_chart import timeline
 from bridge.results.folders import results_at
 from bridge.results.measurements import Layer
 from bridge.results.result import Result

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bridge import Result, run
-from bridge.batch import child
+from bridge.batch import workers
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.errors import BusyError, OutputError
 from bridge.files import sole_writer
@@ -133,7 +133,7 @@ def test_an_abort_costs_one_point(
 ) -> None:
     """The only worker has served a point when it dies; another one serves the last point."""
     (tmp_path / "worker.py").write_text(ABORT_ONCE)
-    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
+    monkeypatch.setattr(workers, "WORKER", (str(tmp_path / "worker.py"),))
     points = [point(small, "first"), point({**small, "name": "abort"}, "abort"), point(small, "p")]
     first, abort, last = run_points(points, jobs=1)
     assert abort.error == "the process ended with signal 6: NS_FATAL, terminating"
@@ -162,7 +162,7 @@ def test_a_failure_of_ns3_costs_one_point(
 ) -> None:
     """A process in which ns-3 has failed can simulate no more, so another one serves the rest."""
     (tmp_path / "worker.py").write_text(FAIL_ONCE)
-    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
+    monkeypatch.setattr(workers, "WORKER", (str(tmp_path / "worker.py"),))
     points = [point(small, "first"), point({**small, "name": "fail"}, "fail"), point(small, "p")]
     first, fail, last = run_points(points, jobs=1)
     assert fail.error == "ns-3 cannot continue: a delay of -1"
@@ -182,7 +182,7 @@ def test_a_worker_out_of_memory_says_so(
     small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "worker.py").write_text(OUT_OF_MEMORY)
-    monkeypatch.setattr(child, "WORKER", (str(tmp_path / "worker.py"),))
+    monkeypatch.setattr(workers, "WORKER", (str(tmp_path / "worker.py"),))
     (outcome,) = run_points([point(small, "p")])
     assert outcome.error is not None
     assert outcome.error.startswith("out of memory")

@@ -182,29 +182,6 @@ def test_what_does_not_fit_into_memory_is_refused():
         Search(Job(tight), settings())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (
-            ["--check", "paper"],
-            "--check paper: unknown fabric 'paper', expected none or some of express, native",
-        ),
-        (["--budget", "-1"], "--budget"),
-        (["--beta", "-1"], "beta -1.0: expected a finite number of at least 0"),
-        (["--beta", "nan"], "beta nan: expected a finite number of at least 0"),
-        (["--set", "workload.batch_per_gpu=0"], "workload.batch_per_gpu"),
-        (["--set", "workload.compute.memory=1MB"], "expected at most the 0.0 GB"),
-    ],
-)
-def test_refusals(tmp_path, monkeypatch, arguments, sentence):
-    monkeypatch.chdir(tmp_path)
-    Path("searched.json").write_text(json.dumps(scenario(TOPOOPT)))
-    answer = CliRunner().invoke(main, ["search", "searched.json", "--json", *arguments])
-    assert answer.exit_code == 2, answer.output
-    assert sentence in answer.stderr
-    assert answer.stdout == ""
-
-
 TRANSFORMER = {
     "name": "bert",
     "blocks": 1,

@@ -94,20 +94,6 @@ def test_the_command_ends_with_130_when_interrupted(tmp_path, monkeypatch):
     assert (folder / "scenario.yaml").exists()
 
 
-def test_nothing_to_resume(tmp_path):
-    file = tmp_path / "searched.json"
-    file.write_text(json.dumps(scenario(SWITCH)))
-    folder = tmp_path / "out"
-    answer = CliRunner().invoke(main, ["search", str(file), "--out", str(folder), "--resume"])
-    assert answer.exit_code == 2
-    assert answer.stderr == (
-        f"cosim: {folder}/search.json: no such file to resume from: search without --resume\n"
-    )
-    assert not folder.exists()
-    with pytest.raises(InputError, match=r"--resume: expected a folder"):
-        Search(Job(load_scenario(scenario(SWITCH))), settings(), resume=True)
-
-
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [

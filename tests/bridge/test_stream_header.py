@@ -51,6 +51,7 @@ def test_other_version() -> None:
     [
         ("transport.data_retries", 15, 9, "it is always 15"),
         ("simulation.repeat", "exact", "approximate", "on express, simulation.replay"),
+        ("system.negotiation_latency", "0ns", "1us", "it is always 0"),
     ],
 )
 def test_a_setting_that_is_gone(path: str, same: object, other: object, expected: str) -> None:

@@ -261,25 +261,6 @@ def test_a_run_that_stops_early_has_a_complete_file(repository: Path, tmp_path: 
     assert slices(document)
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--timeline", "--ranks", "0,99"], "expected ranks from 0 to 15"),
-        (["--timeline", "--ranks", "5-2"], "5-2 ends before it begins"),
-        (["--timeline", "--window", "5us"], "expected START..END"),
-        (["--timeline", "--window", "5us..1us"], "expected a time after outputs.timeline.start"),
-        (["--ranks", "1"], "--ranks needs --timeline"),
-        (["--set", "outputs=[timelines]"], "expected a list of timeline and critical_path"),
-        (["--timeline", "--json"], "--json needs --out"),
-    ],
-)
-def test_wrong_options(options: list[str], sentence: str, repository: Path, tmp_path: Path) -> None:
-    scenario = str(repository / "scenarios" / "dlrm_hier_opt_small.yaml")
-    ran = CliRunner().invoke(main, ["run", scenario, *options])
-    assert ran.exit_code == 2
-    assert sentence in ran.stderr
-
-
 @pytest.mark.slow
 def test_perfetto_opens_it(dlrm: Any) -> None:
     """Perfetto's trace processor finds every slice, arrow and counter, and drops nothing."""

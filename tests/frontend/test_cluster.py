@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from frontend import ScenarioError, load_scenario
 from frontend.resolve import resolve
-from frontend.schema.cluster import ClusterWorkload
 from frontend.workloads import cluster
+from frontend.workloads.cluster import ClusterWorkload
 from frontend.workloads.plan import NodeType
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.compiler.contraction import without_joins
+from frontend.compiler.export import without_joins
 from frontend.nodes import NodeColumns, NodeType, slices
 
 JOIN, WORK = 0, 7

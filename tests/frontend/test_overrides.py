@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend import ScenarioError, compile_scenario, load_scenario
-from frontend.loading.key_paths import key_paths
+from frontend.loading.problems import key_paths
 from frontend.resolve import resolve
-from frontend.schema.topology import HierarchicalTopology
+from frontend.topologies.flat import HierarchicalTopology
 
 ROOT = Path(__file__).parents[2]
 COLLECTIVE = ROOT / "scenarios" / "collective.yaml"

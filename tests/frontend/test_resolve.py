@@ -6,7 +6,7 @@ import pytest
 
 from frontend import ScenarioError, compile_scenario, errors, load_scenario, validate_scenario
 from frontend.resolve import resolve, resolved
-from frontend.topologies import ocs, topoopt
+from frontend.topologies import demand
 
 LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
 MODEL = {"name": "candle", "features": [8], "feature_layers": 1, "feature_width": 8}
@@ -26,8 +26,8 @@ def no_optimiser(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("an optimiser runs")
 
-    monkeypatch.setattr(topoopt, "topology_finder", refuse)
-    monkeypatch.setattr(ocs, "ocs_reconfig", refuse)
+    monkeypatch.setattr(demand, "topology_finder", refuse)
+    monkeypatch.setattr(demand, "ocs_reconfig", refuse)
 
 
 @pytest.mark.parametrize("family", ["topoopt", "ocs"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from frontend import load_scenario
-from frontend.loading.key_paths import key_paths
+from frontend.loading.problems import key_paths
 from frontend.scenario import json_schema
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))

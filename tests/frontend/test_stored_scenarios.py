@@ -85,7 +85,7 @@ def test_keys_that_are_gone(tmp_path):
     """A result without an effect of such a key is read as before; another one says what is gone."""
     scenario = load_scenario(SCENARIOS / "collective_small.yaml")
     old = json.loads(json.dumps(scenario.resolved()))
-    old["system"] |= {"min_chunk": "1B", "estimator_chunks": None}
+    old["system"] |= {"min_chunk": "1B", "estimator_chunks": None, "negotiation_latency": "0ns"}
     old["transport"] |= {"initial_rto": "50ms", "clock_granularity": "1us", "data_retries": 15}
     old["simulation"] |= {"repeat": "exact", "repeat_tolerance": 0.1, "check_interval": 20}
     result = tmp_path / "result.json"
@@ -94,6 +94,7 @@ def test_keys_that_are_gone(tmp_path):
     for path, value, expected in (
         ("system.min_chunk", "1KiB", "expected only system.chunks"),
         ("system.estimator_chunks", 8, "expected only system.chunks"),
+        ("system.negotiation_latency", "1us", "it is always 0"),
         ("transport.initial_rto", "1ms", "expected only transport.min_rto"),
         ("transport.clock_granularity", "1ms", "it is always 1us"),
         ("simulation.repeat", "approximate", "on express, simulation.replay"),

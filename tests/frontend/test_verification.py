@@ -12,7 +12,7 @@ from frontend import ScenarioError, compile_scenario, load_scenario, validate_sc
 from frontend.collectives import ALGORITHMS, OWN, Algorithm, ProgramBuilder, build
 from frontend.collectives.algorithms import ring
 from frontend.collectives.program.rotation import Rotation
-from frontend.compiler.verification import MOST_MEMORY, memory_bytes
+from frontend.compiler.programs import MOST_MEMORY, memory_bytes
 
 SMALL = Path(__file__).parents[2] / "scenarios" / "collective_small.yaml"
 
@@ -109,10 +109,10 @@ def test_another_root_is_refused_although_the_options_are_the_same(foreign):
 
 
 def test_rules_are_verified_like_tables(foreign):
-    validate_scenario(foreign(ring.ALGORITHM.operations["all_reduce"]))
+    validate_scenario(foreign(ring.RING.operations["all_reduce"]))
 
     def short(size, *, dimension):
-        whole = ring.ALGORITHM.build("all_reduce", size, dimension=dimension)
+        whole = ring.RING.build("all_reduce", size, dimension=dimension)
         assert isinstance(whole, Rotation)
         return replace(whole, offset_turn=whole.offset_turn * 0)
 
@@ -121,7 +121,7 @@ def test_rules_are_verified_like_tables(foreign):
 
 def test_what_is_too_large_is_refused_unless_the_scenario_says_so(foreign):
     large = {"topology.ranks": 2048, "fabric": "analytical"}
-    ringed = ring.ALGORITHM.operations["all_reduce"]
+    ringed = ring.RING.operations["all_reduce"]
     began = time.process_time()
     said = sentence(foreign(ringed, **large))
     assert time.process_time() - began < 5  # it is refused before its steps are there

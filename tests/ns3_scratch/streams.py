@@ -54,7 +54,6 @@ def settings(
     limits: Sequence[int] = (64,),
     scheduling: api.System.Scheduling = LIFO,
     admission: api.System.Admission = NEGOTIATED,
-    negotiation_ps: int = 0,
     injection_ps: int = 0,
     reduction_bytes_per_s: int = 0,
     time_limit_ps: int = 0,
@@ -70,7 +69,6 @@ def settings(
                 injection_latency_ps=injection_ps,
                 reduction_bytes_per_s=reduction_bytes_per_s,
                 admission=admission,
-                negotiation_latency_ps=negotiation_ps,
             ),
             time_limit_ps=time_limit_ps,
         )

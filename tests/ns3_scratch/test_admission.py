@@ -224,23 +224,6 @@ def test_both_agree_if_all_ranks_start_one_chunk_together(fabric: str, algorithm
     assert times[LOCAL] == times[NEGOTIATED]
 
 
-@pytest.mark.parametrize("chunks", [1, 5])
-def test_an_agreement_delays_each_start(chunks: int) -> None:
-    """With one slot, the chunks run one after another, and each begins with an agreement."""
-    made = collectives.build("all_reduce", "ring", 4)
-    times = [
-        ps(
-            run(
-                one_collective(
-                    made, 100_000, chunks, limits=[1], admission=NEGOTIATED, negotiation_ps=latency
-                )
-            )["time_ns"]
-        )
-        for latency in (0, 700_000)
-    ]
-    assert times[1] - times[0] == chunks * 700_000
-
-
 def order_of_ends(scheduling: api.System.Scheduling, limit: int) -> list[str]:
     """Issue three all-reduces of 16 chunks one after another, and return the order of ends."""
     made = collectives.build("all_reduce", "ring", 4)

@@ -9,7 +9,7 @@ import pytest
 
 import bridge
 from frontend import load_scenario
-from frontend.collectives.algorithms.bfb import best_chunks
+from frontend.collectives.algorithms.link_schedules import best_chunks
 from frontend.compiler.compile import compile_scenario
 from frontend.stream import decode, encode
 from topology_gen import graphs, specs

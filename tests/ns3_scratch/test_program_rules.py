@@ -21,9 +21,8 @@ from frontend.collectives.program.composition import (
     side_by_side,
 )
 from frontend.collectives.program.program import ProgramBuilder
-from frontend.collectives.program.repetition import Repetition, repetition
-from frontend.collectives.program.rotation import Rotation, rotation
-from frontend.compiler.program_records import program_records
+from frontend.collectives.program.rotation import Repetition, Rotation, repetition, rotation
+from frontend.compiler.compile import program_records
 from tests.ns3_scratch.streams import (
     LOCAL,
     NEGOTIATED,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bridge.batch.points import run_points
+from bridge.studies.framework.model import all_points, chapters
 from bridge.studies.framework.report import document
-from bridge.studies.framework.runner import all_points, chapters
 from bridge.studies.registry import STUDIES
 from tests.regression.comparison import difference
 

@@ -13,8 +13,7 @@ from topology_gen import graphs, kernels, specs
 from topology_gen.errors import ConnectivityError, ParameterError, ScheduleError
 from topology_gen.graphs.digraph import from_edges, from_pairs, from_rules
 from topology_gen.schedules.all_to_all import solve
-from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
-from topology_gen.schedules.flow_paths import paths
+from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule, paths
 from topology_gen.schedules.link_capacities import link_capacities
 from topology_gen.schedules.replay import replay
 

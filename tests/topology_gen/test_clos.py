@@ -9,9 +9,8 @@ import pytest
 
 from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.graphs import ring
-from topology_gen.networks.clos import Tier, leaf_spine, rail_only, rail_optimized
 from topology_gen.networks.graph import GraphLink, NetworkGraph, both_ways
-from topology_gen.networks.servers import SERVERS, host
+from topology_gen.networks.servers import SERVERS, Tier, host, leaf_spine, rail_only, rail_optimized
 
 G = 10**9
 UPLINKS = Tier(400 * G, 500_000)

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from topology_gen import specs
 from topology_gen.errors import ParameterError
-from topology_gen.networks.direct_servers import direct_servers
-from topology_gen.networks.servers import SERVERS
+from topology_gen.networks.servers import SERVERS, direct_servers
 from topology_gen.topoopt import AllReduce, Demand
-from topology_gen.topoopt.server_demand import between_servers
+from topology_gen.topoopt.demand import between_servers
 
 H100 = SERVERS["dgx_h100"]
 GRAPHS = [

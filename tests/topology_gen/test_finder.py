@@ -7,8 +7,7 @@ import pytest
 from topology_gen import graphs, specs
 from topology_gen.errors import ParameterError
 from topology_gen.finder import Choice, Fabric, Pool, chosen, frontier, memory, pool
-from topology_gen.finder.candidate import Candidate, measured
-from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us
+from topology_gen.finder.costs import Candidate, least_all_reduce_us, least_all_to_all_us, measured
 from topology_gen.finder.plan import Cost, expanded_all_gather, expanded_reduce_scatter, line_cost
 from topology_gen.finder.pool import DISTANCE_REGULAR, bases
 from topology_gen.schedules import bfb

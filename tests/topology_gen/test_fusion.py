@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from frontend.collectives.algorithm_files import checked
 from topology_gen import graphs
 from topology_gen.formats.msccl import read_xml, refusals, write_xml
-from topology_gen.lowering.algorithm import Instruction, Kind, Place, Step
+from topology_gen.lowering.algorithm import KINDS, Instruction, Kind, Place, Step
 from topology_gen.lowering.fusion import BUFFERED, pieces
 from topology_gen.lowering.lowering import Lowering
 from topology_gen.lowering.order import Order
-from topology_gen.lowering.table import KINDS
 from topology_gen.schedules import bfb
 from topology_gen.schedules.all_reduce import all_reduce
 

@@ -5,8 +5,7 @@ import pytest
 
 from topology_gen import graphs
 from topology_gen.errors import LinkError
-from topology_gen.networks.direct_connect import direct_connect
-from topology_gen.networks.host_links import with_host_links
+from topology_gen.networks.direct_connect import direct_connect, with_host_links
 
 RATE, HOST = 25 * 10**9, 60 * 10**9
 

@@ -11,8 +11,8 @@ from topology_gen.errors import AlgorithmError
 from topology_gen.formats.msccl import read_xml, refusals, write_xml
 from topology_gen.formats.mscclpp import write_plan
 from topology_gen.graphs.wiring import uniform
+from topology_gen.lowering.algorithm import table_of
 from topology_gen.lowering.lowering import Lowering, find_waits, last_writers, lower
-from topology_gen.lowering.table import table_of
 from topology_gen.schedules.all_reduce import all_reduce
 from topology_gen.schedules.tree_collectives import tree_collective
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from topology_gen.errors import PathError
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.kernels import hashed_paths, numbered_paths
-from topology_gen.networks.k_shortest_paths import KShortestPaths
-from topology_gen.networks.shortest_paths import ShortestPaths, flow_hash
+from topology_gen.networks.shortest_paths import KShortestPaths, ShortestPaths, flow_hash
 
 
 @st.composite

@@ -14,9 +14,9 @@ from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import from_edges
 from topology_gen.schedules import bfb
 from topology_gen.search import anneal, store
-from topology_gen.search.found import Found
+from topology_gen.search.anneal import DuplexLifts
 from topology_gen.search.groups import generated, named_groups, random_generators
-from topology_gen.search.lifts import DuplexLifts
+from topology_gen.search.store import Found
 
 
 @pytest.mark.parametrize("order", [6, 12, 20, 24, 32, 48, 56, 60])

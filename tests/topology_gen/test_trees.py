@@ -13,8 +13,7 @@ from topology_gen.errors import ConnectivityError, ParameterError
 from topology_gen.graphs.digraph import from_edges, from_pairs
 from topology_gen.graphs.wiring import uniform, wired
 from topology_gen.schedules.replay import replay
-from topology_gen.schedules.tree_rates import greatest_rate, whole_rates
-from topology_gen.schedules.trees import forest
+from topology_gen.schedules.trees import forest, greatest_rate, whole_rates
 
 GB = 8 * 10**9
 

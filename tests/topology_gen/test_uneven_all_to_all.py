@@ -14,11 +14,9 @@ from topology_gen.graphs.digraph import from_edges
 from topology_gen.networks.boxes import boxes
 from topology_gen.schedules.all_to_all import all_to_all
 from topology_gen.schedules.all_to_all_schedule import all_to_all_schedule
-from topology_gen.schedules.link_capacities import link_capacities
-from topology_gen.schedules.link_lengths import LinkLengths
+from topology_gen.schedules.link_capacities import LinkLengths, link_capacities
 from topology_gen.schedules.replay import replay
-from topology_gen.schedules.throughput import exact_throughput, throughput
-from topology_gen.schedules.tree_exchange import exchange_trees
+from topology_gen.schedules.throughput import exact_throughput, exchange_trees, throughput
 
 
 def best_of_all_pairs(graph, rates):

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from topology_gen.finder.candidate import Candidate
-from topology_gen.finder.costs import Choice
+from topology_gen.finder.costs import Candidate, Choice
 from topology_gen.schedules.throughput import Throughput
 
 

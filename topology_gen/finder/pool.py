@@ -17,7 +17,7 @@ from math import gcd, isqrt, prod
 
 from topology_gen import specs
 from topology_gen.errors import ParameterError, TopologyError
-from topology_gen.finder.candidate import Candidate, of_graph
+from topology_gen.finder.costs import Candidate, of_graph
 from topology_gen.finder.plan import Cost, degree_cost, line_cost, power_cost
 from topology_gen.graphs import least_diameter_offsets, least_distance_offsets
 from topology_gen.search.store import Record, packaged

@@ -6,17 +6,25 @@ from topology_gen.graphs.families.circulant import (
     least_diameter_offsets,
     least_distance_offsets,
 )
-from topology_gen.graphs.families.complete import complete, complete_bipartite
-from topology_gen.graphs.families.de_bruijn import de_bruijn, modified_de_bruijn
+from topology_gen.graphs.families.complete import complete, complete_bipartite, hamming
 from topology_gen.graphs.families.distance_regular import distance_regular, distance_regular_names
 from topology_gen.graphs.families.double_binary_tree import double_binary_tree
-from topology_gen.graphs.families.hamming import hamming
-from topology_gen.graphs.families.hypercube import hypercube, twisted_hypercube
-from topology_gen.graphs.families.kautz import generalized_kautz, kautz
+from topology_gen.graphs.families.kautz import (
+    de_bruijn,
+    generalized_kautz,
+    kautz,
+    modified_de_bruijn,
+)
 from topology_gen.graphs.families.lift import cayley, lift
 from topology_gen.graphs.families.random_regular import random_regular, xpander
 from topology_gen.graphs.families.ring import ring, ring_strides, shifted_ring, unidirectional_ring
-from topology_gen.graphs.families.torus import torus, twisted_torus, unidirectional_torus
+from topology_gen.graphs.families.torus import (
+    hypercube,
+    torus,
+    twisted_hypercube,
+    twisted_torus,
+    unidirectional_torus,
+)
 
 __all__ = [
     "cayley",

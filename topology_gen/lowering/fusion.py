@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topology_gen.arrays import Numbers
-from topology_gen.lowering.moves import SCRATCH, WIDTH, Moves
+from topology_gen.lowering.layout import SCRATCH, WIDTH, Moves
 
 BUFFERED = {"Simple": (2, 2**21), "LL": (8, 2**15), "LL128": (8, 576_000)}
 """For each protocol, the messages that a connection holds and the greatest size of one [bytes].

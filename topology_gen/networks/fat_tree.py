@@ -68,7 +68,7 @@ def fat_tree(
 
     See Also
     --------
-    arity, topology_gen.networks.flat
+    arity, topology_gen.networks.stars
 
     References
     ----------

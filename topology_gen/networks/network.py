@@ -110,8 +110,7 @@ class Network:
             hash selects the path of each route.
         """
         from topology_gen.graphs.digraph import Digraph
-        from topology_gen.networks.k_shortest_paths import KShortestPaths
-        from topology_gen.networks.shortest_paths import ShortestPaths
+        from topology_gen.networks.shortest_paths import KShortestPaths, ShortestPaths
 
         graph = Digraph("network", self.nodes, self.source, self.target)
         hosts = 0 if self.ranks_forward else self.ranks

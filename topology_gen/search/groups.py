@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topology_gen.errors import ParameterError
-from topology_gen.search.found import Permutation
+from topology_gen.search.store import Permutation
 
 Table = NDArray[np.uint32]
 

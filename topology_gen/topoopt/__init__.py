@@ -1,19 +1,21 @@
 """TopoOpt: topologies for the transfers of a training job, within the ports that servers have."""
 
-from topology_gen.graphs.select_permutations import select_permutations
-from topology_gen.graphs.totient_perms import ring, totient_perms
-from topology_gen.networks.k_shortest_paths import KShortestPaths
-from topology_gen.topoopt.coin_change import CoinChange
+from topology_gen.graphs.totient_perms import ring, select_permutations, totient_perms
+from topology_gen.networks.shortest_paths import KShortestPaths
 from topology_gen.topoopt.degree_split import DegreeSplit, split_degree
 from topology_gen.topoopt.demand import AllReduce, Demand, data_parallel, from_json, to_json
 from topology_gen.topoopt.discount import GAINS, discounted, gain
-from topology_gen.topoopt.edge_exchange import two_edge_replacement
 from topology_gen.topoopt.failures import all_reduce_slowdown, repaired, without_fibre
-from topology_gen.topoopt.finder import match, topology_finder
-from topology_gen.topoopt.matchings import heaviest_matching
-from topology_gen.topoopt.reconfiguration import PAUSE_PS, PERIOD_PS, ocs_reconfig, utility
+from topology_gen.topoopt.finder import heaviest_matching, match, topology_finder
+from topology_gen.topoopt.reconfiguration import (
+    PAUSE_PS,
+    PERIOD_PS,
+    ocs_reconfig,
+    two_edge_replacement,
+    utility,
+)
 from topology_gen.topoopt.routes import Routes, routed
-from topology_gen.topoopt.topology import Rings, TopoOptTopology
+from topology_gen.topoopt.topology import CoinChange, Rings, TopoOptTopology
 from topology_gen.topoopt.traffic import (
     Load,
     all_reduce_matrix,

@@ -12,12 +12,11 @@ import numpy as np
 
 from topology_gen.arrays import Numbers
 from topology_gen.errors import ParameterError
-from topology_gen.networks.k_shortest_paths import KShortestPaths
 from topology_gen.networks.network import Network
-from topology_gen.topoopt.coin_change import CoinChange
+from topology_gen.networks.shortest_paths import KShortestPaths
 from topology_gen.topoopt.degree_split import ring_ports
 from topology_gen.topoopt.demand import Demand
-from topology_gen.topoopt.topology import TopoOptTopology
+from topology_gen.topoopt.topology import CoinChange, TopoOptTopology
 
 PATHS = 2
 """k, which the paper does not state. In an all-to-all of 128 servers with degree 4 and 8, the least

@@ -16,7 +16,7 @@ import numpy as np
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.families.double_binary_tree import double_binary_tree
 from topology_gen.graphs.totient_perms import ring, totient_perms
-from topology_gen.topoopt.coin_change import Numbers
+from topology_gen.topoopt.topology import Numbers
 
 
 def tree_permutations(size: int, count: int, primes_only: bool = False) -> list[int]:

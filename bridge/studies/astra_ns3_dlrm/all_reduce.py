@@ -89,10 +89,6 @@ def all_reduce_point(
         Size of the matrix to reduce, as the paper writes it [MB]; it has so many MiB.
     changes : mapping, optional
         Overrides, which become part of the point's name.
-
-    Returns
-    -------
-    Point
     """
     name = all_reduce_name(algorithm, buffer, size_mb, changes)
     overrides: dict[str, Any] = dict(_SMALL) if scale == "small" else {}

@@ -12,8 +12,7 @@ from bridge.studies.direct_connect.clusters import DEGREE, FABRIC, MIB
 from bridge.studies.framework import Experiment, Finding, Results, Scale, Statement, Table, figures
 from topology_gen import specs
 from topology_gen.finder import Choice, Pool, chosen, frontier
-from topology_gen.finder.candidate import measured
-from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us
+from topology_gen.finder.costs import least_all_reduce_us, least_all_to_all_us, measured
 from topology_gen.graphs.moore import moore_steps
 from topology_gen.schedules.all_to_all import distance_bound
 

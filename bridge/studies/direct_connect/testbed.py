@@ -16,7 +16,7 @@ from bridge.studies.framework import (
     Results,
     Scale,
 )
-from topology_gen.finder.candidate import measured
+from topology_gen.finder.costs import measured
 
 FIG_6, FIG_12, TABLE_5 = Figure("6"), Figure("12"), Figure("Table 5")
 

@@ -2,14 +2,20 @@
 
 from bridge.studies.framework.figure import (
     SEEDS,
+    Basis,
+    Chart,
     Figure,
+    Finding,
+    Panel,
+    Scale,
+    Statement,
+    Table,
     each,
     figures,
     over_seeds,
     ratio_text,
     ratios,
 )
-from bridge.studies.framework.findings import Basis, Chart, Finding, Panel, Scale, Statement, Table
 from bridge.studies.framework.model import Experiment, Points, Results, Study
 
 __all__ = [

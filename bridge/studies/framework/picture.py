@@ -16,7 +16,7 @@ from bridge.present.figure import (
     new_figure,
     save,
 )
-from bridge.studies.framework.findings import Chart, Panel
+from bridge.studies.framework.figure import Chart, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,10 +11,18 @@ from rich.text import Text
 
 from bridge.present.quantities import scaled_text
 from bridge.present.table import Cell, table
-from bridge.studies.framework.figure import EFFECT_WITHIN, EQUAL, WITHIN, is_equal
-from bridge.studies.framework.findings import Chart, Findings, Scale, Statement, quantity_text
-from bridge.studies.framework.model import Study
-from bridge.studies.framework.runner import Chapter
+from bridge.studies.framework.figure import (
+    EFFECT_WITHIN,
+    EQUAL,
+    WITHIN,
+    Chart,
+    Findings,
+    Scale,
+    Statement,
+    is_equal,
+    quantity_text,
+)
+from bridge.studies.framework.model import Chapter, Study
 
 HEADINGS = ("figure", "claim", "paper", "here", "direction", "effect", "holds", "basis", "why")
 
@@ -126,10 +134,6 @@ def markdown(
         The arguments and the result of `chapters`.
     pictures : mapping
         Figure to the path of its picture, relative to the page; may be empty.
-
-    Returns
-    -------
-    str
     """
     parts = [f"# {study.title}", study.introduction.strip()]
     if scale == "small":

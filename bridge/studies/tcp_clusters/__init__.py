@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.tcp_clusters import all_reduce, drop, point_to_point
+from bridge.studies.tcp_clusters import all_reduce, drop, hosts
 
 INTRODUCTION = """\
 This page compares cosim with measurements of real clusters over TCP. The parameters of the hosts
@@ -39,5 +39,5 @@ STUDY = Study(
     "tcp-clusters",
     "Clusters over TCP: measured and predicted",
     INTRODUCTION,
-    (point_to_point.EXPERIMENT, all_reduce.EXPERIMENT, drop.EXPERIMENT),
+    (hosts.EXPERIMENT, all_reduce.EXPERIMENT, drop.EXPERIMENT),
 )

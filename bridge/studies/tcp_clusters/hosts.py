@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from bridge.batch.points import Point
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from frontend import load_scenario
 
-#: Latency of each of the two links between two ranks [µs]: see `point_to_point`.
+#: Latency of each of the two links between two ranks [µs]: see `EXPERIMENT`.
 LINK_LATENCY_US = 6.0
 #: One-way time of a byte in OSU's latency test [µs].
 SMALL_MESSAGE_US = 20.7
@@ -63,10 +65,6 @@ def cluster(
         Another network than one switch without limits.
     changes : mapping, optional
         Overrides.
-
-    Returns
-    -------
-    Point
     """
     share = (threads or flows) / flows  # in cosim, each connection has a processor of its own
     cost = {
@@ -107,3 +105,75 @@ def cluster(
         },
     }
     return Point(name, load_scenario(scenario, dict(changes or {})))
+
+
+FIGURE = Figure("point-to-point")
+GBPS = 100
+SMALL, MEDIUM, LARGE = 1, 64 * 1024, 4 * 1024 * 1024
+#: One-way time of 64 KiB in OSU's latency test [µs].
+MEDIUM_US = 158.0
+#: Candidates for the latency of a link [µs].
+LATENCIES_US = (2.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+#: Messages of the bandwidth test.
+MESSAGES = {"small": 8, "full": 64}
+
+
+def _message(name: str, size: int, latency_us: float, count: int = 1) -> Point:
+    """Return an exchange: each of two ranks sends `count` messages of `size` bytes to the other."""
+    return cluster(
+        name,
+        ranks=2,
+        gbps=GBPS,
+        operation="all_gather",
+        size=2 * size * count,
+        chunks=count,
+        link_latency_us=latency_us,
+        changes={"system.concurrent_chunks": count},
+    )
+
+
+def points(folder: Path, scale: Scale) -> Points:
+    """Return the messages of the calibration, by size and latency."""
+    calibration = {
+        (size, latency): _message(f"{size} B, {latency} us", size, latency)
+        for latency in LATENCIES_US
+        for size in (SMALL, MEDIUM)
+    }
+    return {**calibration, LARGE: _message("4 MiB", LARGE, LINK_LATENCY_US, MESSAGES[scale])}
+
+
+def best_latency_us(results: Results) -> float:
+    """Return the latency of a link with which 64 KiB take closest to the measured time."""
+    return min(LATENCIES_US, key=lambda us: abs(results[MEDIUM, us].time_ns / 1e3 - MEDIUM_US))
+
+
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
+    """Compare the three measurements between two machines."""
+    small, medium = (results[size, LINK_LATENCY_US].time_ns for size in (SMALL, MEDIUM))
+    yield FIGURE.ns("One-way time of 1 byte.", SMALL_MESSAGE_US * 1e3, small, basis="fitted")
+    yield FIGURE.ns("One-way time of 64 KiB.", MEDIUM_US * 1e3, medium, basis="fitted")
+    rate = LARGE * MESSAGES[scale] / results[LARGE].time_ns  # bytes/ns = GB/s
+    yield FIGURE.count(
+        "Rate of messages of 4 MiB, MB/s.", COPY_BYTES_PER_S / 1e6, rate * 1e3, basis="fitted"
+    )
+    rows = [
+        [
+            f"{us} µs",
+            f"{message_cost_us(us):.2f} µs",
+            *(f"{results[size, us].time_ns / 1e3:.1f} µs" for size in (SMALL, MEDIUM)),
+        ]
+        for us in LATENCIES_US
+    ]
+    headings = ["latency of a link", "a message costs at each end", "1 B (20.7)", "64 KiB (158)"]
+    yield FIGURE.table("Calibration of the latency", headings, rows)
+
+
+NOTES = f"""\
+Three numbers determine three parameters. A processor copies {COPY_BYTES_PER_S / 1e6:.0f} MB/s,
+because long messages follow one another at this rate. A byte takes {SMALL_MESSAGE_US} µs, which the
+latency of the links and the cost of a message at both ends share. The latency is the one of the
+table with which 64 KiB take closest to the measured time: TCP's slow start needs several round
+trips for them. The later parts of this page use these parameters without a change.
+"""
+
+EXPERIMENT = Experiment("Messages between two machines", (FIGURE,), evaluate, points, NOTES)

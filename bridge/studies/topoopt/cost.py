@@ -8,7 +8,7 @@ from statistics import mean
 from bridge.present.quantities import scaled_text
 from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale, ratios
 from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
-from topology_gen.cost.architectures import topoopt as topoopt_bill
+from topology_gen.cost import topoopt as topoopt_bill
 
 FIGURE = Figure("10")
 #: Sizes of k-ary Fat-trees.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bridge.present.quantities import time_text
 from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale
-from topology_gen.cost.components import OCS_PORT, PATCH_PANEL_PORT
+from topology_gen.cost import OCS_PORT, PATCH_PANEL_PORT
 
 FIGURE = Figure("Table 1")
 

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontend.collectives.program.composition import AnyProgram
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import lengths
+from frontend.collectives.program.program import CollectiveError, lengths
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, segments_of
 from frontend.collectives.setting import Setting
 

@@ -20,9 +20,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import (
     Blocks,
+    CollectiveError,
     Head,
     Ints,
     Op,

@@ -40,9 +40,13 @@ from collections import Counter
 from functools import partial
 from typing import Any, Literal
 
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Program, ProgramBuilder, known_root
-from frontend.collectives.program.repetition import repeated
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Program,
+    ProgramBuilder,
+    known_root,
+)
+from frontend.collectives.program.rotation import repeated
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     ROOTED,
@@ -54,7 +58,7 @@ from frontend.collectives.registry import (
     segments_of,
 )
 from frontend.collectives.setting import Setting
-from frontend.topologies.layout import RANK_LINKS
+from frontend.topologies.registry import RANK_LINKS
 from topology_gen.graphs.totient_perms import ring
 from topology_gen.topoopt.trees import tree_permutations
 

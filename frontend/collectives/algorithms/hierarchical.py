@@ -40,12 +40,11 @@ from frontend.collectives.program.composition import (
     compose,
     placed,
 )
-from frontend.collectives.program.errors import CollectiveError
-from frontend.collectives.program.program import Head, Ints, Op, Program, in_level
+from frontend.collectives.program.program import CollectiveError, Head, Ints, Op, Program, in_level
 from frontend.collectives.program.rotation import Stepped, symmetric
 from frontend.collectives.registry import Algorithm, segments_of
 from frontend.collectives.setting import Setting
-from frontend.topologies.layout import SUPER_NODES
+from frontend.topologies.registry import SUPER_NODES
 
 _DIMENSIONS = ("scale_up", "scale_out")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from frontend.collectives.program.errors import CollectiveError
 from frontend.collectives.program.program import (
     Array,
+    CollectiveError,
     Head,
     Ints,
     Op,
@@ -22,8 +22,7 @@ from frontend.collectives.program.program import (
     routes_of,
     rows_of,
 )
-from frontend.collectives.program.repetition import Repetition
-from frontend.collectives.program.rotation import Rotation, Stepped
+from frontend.collectives.program.rotation import Repetition, Rotation, Stepped
 
 
 @dataclass(frozen=True)

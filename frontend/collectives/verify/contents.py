@@ -12,8 +12,15 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from frontend.collectives.program.errors import Problem
-from frontend.collectives.program.program import Flags, Ints, Op, Program, block_places, ranges
+from frontend.collectives.program.program import (
+    Flags,
+    Ints,
+    Op,
+    Problem,
+    Program,
+    block_places,
+    ranges,
+)
 
 Bits = npt.NDArray[np.uint64]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.collectives.program.errors import Problem
-from frontend.collectives.program.program import Flags, Ints, Op, Program, ranges
+from frontend.collectives.program.program import Flags, Ints, Op, Problem, Program, ranges
 
 _SHOWN = 8
 _BATCH_WORDS = 1 << 22  # limit for the reachability sets in memory, in 64-bit words

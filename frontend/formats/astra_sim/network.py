@@ -9,11 +9,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from frontend.errors import ScenarioError
-from frontend.formats.astra_sim.imported import Imported, read_json, read_text
+from frontend.formats.astra_sim.system import Imported, read_json, read_text
 from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
-from topology_gen.formats.graphs.astra_sim import is_astra_sim, read_astra_sim
-from topology_gen.formats.graphs.dimensions import KEYS, Dimension, dimensions, is_dimensions
+from topology_gen.formats.graphs.astra_sim import (
+    KEYS,
+    Dimension,
+    dimensions,
+    is_astra_sim,
+    is_dimensions,
+    read_astra_sim,
+)
 from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
 
 _MOST_RANKS = 1 << 20

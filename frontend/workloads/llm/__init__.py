@@ -18,7 +18,7 @@ from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.llm import grid as grids
 from frontend.workloads.llm.grid import Changes, Grid
-from frontend.workloads.llm.memory import Memory, rank_memory
+from frontend.workloads.llm.partition import Memory, rank_memory
 from frontend.workloads.llm.stage import build
 from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
 from frontend.workloads.llm.workload import LlmWorkload

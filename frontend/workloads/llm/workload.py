@@ -14,13 +14,11 @@ from pydantic import (
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
-from frontend.models.cards import CARDS
-from frontend.schema.accelerators import ACCELERATORS
+from frontend.models.cards import CARDS, Card
 from frontend.schema.base import Accesses, Count, Iterations, Model, Whole, Width
-from frontend.schema.compute import Compute
+from frontend.schema.compute import ACCELERATORS, Compute
 from frontend.schema.files import read_json
 from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
-from frontend.schema.transformer import Card
 
 DIMENSIONS = ("tp", "cp", "ep", "dp", "pp")
 

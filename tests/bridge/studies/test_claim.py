@@ -14,11 +14,11 @@ from bridge.studies.framework.figure import (
     EQUAL,
     WITHIN,
     Figure,
+    Statement,
     each,
     over_seeds,
     ratios,
 )
-from bridge.studies.framework.findings import Statement
 
 FIGURE = Figure("1")
 factors = st.floats(0.05, 20, allow_nan=False)

@@ -11,9 +11,8 @@ from click.testing import CliRunner, Result
 from bridge.cli.main import main
 from bridge.cli.study import study_command, study_group
 from bridge.studies.framework import picture
-from bridge.studies.framework.findings import Chart, Panel
-from bridge.studies.framework.model import Study
-from bridge.studies.framework.runner import all_points
+from bridge.studies.framework.figure import Chart, Panel
+from bridge.studies.framework.model import Study, all_points
 from bridge.studies.registry import STUDIES
 
 

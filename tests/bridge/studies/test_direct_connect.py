@@ -12,7 +12,7 @@ from bridge.studies.direct_connect import clusters, generation, large, optimalit
 from bridge.studies.direct_connect.data_parallel import busy_ns
 from bridge.studies.direct_connect.experts import breakdown
 from bridge.studies.direct_connect.large import cut_bound
-from bridge.studies.framework.findings import Statement
+from bridge.studies.framework.figure import Statement
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.workloads.plan import Plan
 from topology_gen import specs

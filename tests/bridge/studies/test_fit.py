@@ -16,8 +16,7 @@ from bridge.cli.study import study_command, study_group
 from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm import STUDY
 from bridge.studies.astra_ns3_dlrm.fit import UNIT
-from bridge.studies.framework.figure import Figure
-from bridge.studies.framework.findings import Scale, Statement
+from bridge.studies.framework.figure import Figure, Scale, Statement
 from bridge.studies.framework.model import Choice, Fit, Overrides, Points, Results, Study
 from bridge.studies.framework.parameters import AS_USED, Search, overrides, set_name, used
 from frontend import load_scenario

@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bridge.studies.framework.figure import Figure
-from bridge.studies.framework.findings import Findings, Statement, Unit, quantity_text
-from bridge.studies.framework.model import Experiment
+from bridge.studies.framework.figure import Figure, Findings, Statement, Unit, quantity_text
+from bridge.studies.framework.model import Chapter, Experiment
 from bridge.studies.framework.report import HEADINGS, cells, summary
-from bridge.studies.framework.runner import Chapter
 
 
 def test_ratio() -> None:

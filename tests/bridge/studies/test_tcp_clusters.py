@@ -8,7 +8,7 @@ import pytest
 
 import bridge
 from bridge.studies.framework import Results, Statement
-from bridge.studies.tcp_clusters import all_reduce, drop, point_to_point
+from bridge.studies.tcp_clusters import all_reduce, drop, hosts
 from bridge.studies.tcp_clusters.hosts import (
     COPY_BYTES_PER_S,
     LINK_LATENCY_US,
@@ -19,20 +19,20 @@ from bridge.studies.tcp_clusters.hosts import (
 
 @pytest.fixture(scope="module")
 def results(scenarios: Path) -> Results:
-    points = point_to_point.points(scenarios, "small")
+    points = hosts.points(scenarios, "small")
     return {key: bridge.run(point.scenario) for key, point in points.items()}
 
 
 def test_the_latency_is_the_best_of_the_table(results: Results) -> None:
-    assert point_to_point.best_latency_us(results) == LINK_LATENCY_US
+    assert hosts.best_latency_us(results) == LINK_LATENCY_US
 
 
 def test_the_measurements_of_the_calibration_are_met(results: Results) -> None:
     """Three measurements, three parameters."""
-    for us in point_to_point.LATENCIES_US:
+    for us in hosts.LATENCIES_US:
         one_byte_us = results[1, us].time_ns / 1e3
         assert one_byte_us == pytest.approx(SMALL_MESSAGE_US, rel=0.01)
-    findings = point_to_point.evaluate(results, "small")
+    findings = hosts.evaluate(results, "small")
     statements = [one for one in findings if isinstance(one, Statement)]
     assert all(one.holds and one.basis == "fitted" for one in statements)
     _, medium, rate = statements

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.studies.framework.runner import all_points
+from bridge.studies.framework.model import all_points
 from bridge.studies.topoopt import STUDY, compute, systems
 from bridge.studies.topoopt.systems import FAT_TREE_GBPS, fat_tree_gbps
 from topology_gen.cost import equivalent_bandwidth

@@ -10,8 +10,7 @@ import random
 from collections import deque
 from collections.abc import Iterator
 
-from frontend.collectives.program.errors import Problem
-from frontend.collectives.program.program import Op, Program
+from frontend.collectives.program.program import Op, Problem, Program
 from frontend.collectives.verify.contents import Contents, precondition, result_problems
 
 Units = list[tuple[int, int]]  # origin of each unit, and its set of members as bits

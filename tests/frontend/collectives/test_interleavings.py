@@ -15,7 +15,7 @@ from frontend.collectives import (
     options,
     problems,
 )
-from frontend.collectives.verify.structure import structure_problems
+from frontend.collectives.verify.check import structure_problems
 from tests.frontend.collectives.interleaving import Interleaving
 from topology_gen import graphs
 from topology_gen.graphs.digraph import from_edges

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from frontend import load_scenario
 from frontend.collectives import CollectiveError, Op, build, check
-from frontend.collectives.algorithms.multi_ring import ALGORITHM, logical_rings
+from frontend.collectives.algorithms.ring import MULTI_RING, logical_rings
 from frontend.collectives.program.program import COLUMNS
 from frontend.collectives.program.rotation import Rotation
 from frontend.collectives.program.scheduled import scheduled
@@ -47,7 +47,7 @@ def test_right_for_any_orders_and_evenly_split(size, count, duplex, random):
 def test_rings_with_strides_are_a_rotation_with_the_same_steps(size, duplex, operation):
     strides = [stride for stride in (1, 3, 1, 4) if gcd(stride, size) == 1]
     orders = [ring(range(size), stride) for stride in strides]
-    rule = ALGORITHM.build(operation, size, orders=orders, duplex=duplex)
+    rule = MULTI_RING.build(operation, size, orders=orders, duplex=duplex)
     assert isinstance(rule, Rotation)
     graph = logical_rings(size, orders, duplex)
     table = scheduled(
@@ -64,7 +64,7 @@ def test_rings_with_strides_are_a_rotation_with_the_same_steps(size, duplex, ope
 
 def test_on_topoopt_every_message_has_a_link_of_its_own():
     topology = topology_finder(data_parallel(16, 1.0), 6)
-    program = ALGORITHM.build("all_reduce", 16, orders=topology.spanning_orders, duplex=True)
+    program = MULTI_RING.build("all_reduce", 16, orders=topology.spanning_orders, duplex=True)
     assert isinstance(program, Rotation)
     traffic = traffic_matrix(data_parallel(16, 1.0), topology)
     assert matrix(program.table()) == pytest.approx(traffic)

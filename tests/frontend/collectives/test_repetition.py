@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.collectives import build, check
-from frontend.collectives.program.repetition import repeated
+from frontend.collectives.program.rotation import repeated
 
 
 @given(size=st.integers(2, 6), times=st.integers(1, 4))

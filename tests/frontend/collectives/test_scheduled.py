@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontend.collectives import CollectiveError, Op, build, check
-from frontend.collectives.algorithms.bfb import best_chunks
+from frontend.collectives.algorithms.link_schedules import best_chunks
 from topology_gen import graphs
 from topology_gen.expansions import torus_rings
 from topology_gen.graphs.digraph import from_edges

@@ -2,9 +2,8 @@
 
 import pytest
 
-from frontend.models.cards import CARDS
+from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters, token_flop
-from frontend.schema.transformer import Card
 
 # In 10^9, as the publications round them: all weights, and those that compute a token.
 PUBLISHED = {

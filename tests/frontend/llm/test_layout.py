@@ -3,9 +3,8 @@
 import pytest
 
 from frontend import ScenarioError, load_scenario
-from frontend.models.cards import CARDS
+from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
-from frontend.schema.transformer import Card
 from frontend.workloads.llm import stage_memory
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.workload import Layout, LlmWorkload

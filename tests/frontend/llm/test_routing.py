@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from frontend import compile_scenario, validate_scenario
 from frontend.errors import ScenarioError
 from frontend.loading.load import load_scenario
-from frontend.workloads.llm.routing import apportioned, limited, popularity
+from frontend.workloads.llm.operators import apportioned, limited, popularity
 from frontend.workloads.plan import NodeType
 
 from .llms import CARD, resolved, scenario

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from frontend.models.cards import CARDS
+from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
-from frontend.schema.transformer import Card
 from frontend.workloads.llm.workload import ORDERS
 
 from .llms import CARD, carried, resolved

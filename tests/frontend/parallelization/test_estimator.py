@@ -25,8 +25,7 @@ from frontend.parallelization import (
     on_server,
     work,
 )
-from frontend.parallelization.fabric import Fabric
-from frontend.parallelization.path_blocks import TARGETS
+from frontend.parallelization.fabric import TARGETS, Fabric
 from frontend.parallelization.transfers import Boxes, Transfer
 from frontend.roofline import Cost
 from tests.frontend.parallelization.graphs import jobs, placements, small_dlrm

@@ -33,7 +33,8 @@ from frontend.parallelization import (
     placements,
     propose,
     search,
-    state_json,
+    state_from_json,
+    state_to_json,
 )
 from tests.frontend.parallelization.graphs import dense, jobs, small_dlrm, table
 from topology_gen import direct_connect, flat
@@ -224,19 +225,19 @@ def test_alternating_gives_the_pair_that_it_promises():
 def test_resumed_from_any_round_the_result_is_the_same():
     on = place(GRAPH)
     start = begin(GRAPH, on, hybrid(GRAPH, 8))
-    written = [json.dumps(state_json.to_json(start, GRAPH))]
+    written = [json.dumps(state_to_json(start, GRAPH))]
 
     def keep(state):
-        written.append(json.dumps(state_json.to_json(state, GRAPH)))
+        written.append(json.dumps(state_to_json(state, GRAPH)))
 
     alternate(GRAPH, on, start, 3, 200, seed=2, on_round=keep)
     assert len(written) > 2
     for text in written:
-        state = state_json.from_json(json.loads(text), GRAPH)
+        state = state_from_json(json.loads(text), GRAPH)
         # Writing and reading the state loses nothing.
-        assert json.dumps(state_json.to_json(state, GRAPH)) == text
+        assert json.dumps(state_to_json(state, GRAPH)) == text
         end = alternate(GRAPH, on, state, 3, 200, seed=2)
-        assert json.dumps(state_json.to_json(end, GRAPH)) == written[-1]
+        assert json.dumps(state_to_json(end, GRAPH)) == written[-1]
 
 
 def test_another_seed_takes_another_way():
@@ -259,9 +260,9 @@ def test_another_seed_takes_another_way():
 )
 def test_states_that_are_refused(change, sentence):
     state = begin(GRAPH, place(GRAPH), hybrid(GRAPH, 4))
-    content = state_json.to_json(state, GRAPH) | change
+    content = state_to_json(state, GRAPH) | change
     with pytest.raises(StrategyError, match=sentence):
-        state_json.from_json(content, GRAPH)
+        state_from_json(content, GRAPH)
 
 
 @settings(max_examples=60, deadline=None)

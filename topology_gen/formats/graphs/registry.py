@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.astra_sim import (
     is_astra_sim,
+    is_dimensions,
     read_astra_sim,
+    read_dimensions,
     write_astra_sim,
     write_simai,
 )
 from topology_gen.formats.graphs.csv_table import is_csv, read_csv, write_csv
-from topology_gen.formats.graphs.dimensions import is_dimensions, read_dimensions
 from topology_gen.formats.graphs.document import GraphDocument
 from topology_gen.formats.graphs.graphml import read_graphml, write_graphml
 from topology_gen.formats.graphs.htsim import is_htsim, read_htsim
-from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph
-from topology_gen.formats.graphs.infragraph_writer import write_infragraph
+from topology_gen.formats.graphs.infragraph import is_infragraph, read_infragraph, write_infragraph
 
 ACCEPTED = (
     "expected a YAML file with nodes and links, CSV with the columns source and target, GraphML, "

@@ -25,13 +25,14 @@ from topology_gen.formats.mscclpp.data import (
     slice_of,
     switches_of,
 )
-from topology_gen.formats.mscclpp.meetings import Meetings, operations
 from topology_gen.formats.mscclpp.messages import (
     NOWHERE,
+    Meetings,
     Messages,
     Packets,
     Remote,
     ThreadBlock,
+    operations,
 )
 from topology_gen.lowering.algorithm import (
     Algorithm,

@@ -16,8 +16,7 @@ from typing import Any
 from topology_gen.errors import AlgorithmError
 from topology_gen.formats.mscclpp.read import COLLECTIVES
 from topology_gen.lowering.algorithm import Buffer, Place
-from topology_gen.lowering.layout import Layout, common_chunks
-from topology_gen.lowering.moves import Move
+from topology_gen.lowering.layout import Layout, Move, common_chunks
 from topology_gen.schedules.all_reduce import AllReduce
 from topology_gen.schedules.schedule import Schedule
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph, from_pairs
 from topology_gen.graphs.families.circulant import circulant
-from topology_gen.graphs.families.hamming import hamming
-from topology_gen.graphs.families.hypercube import hypercube
+from topology_gen.graphs.families.complete import hamming
+from topology_gen.graphs.families.torus import hypercube
 
 Line = tuple[int, ...]
 """The numbers of the points on a line, in ascending order."""

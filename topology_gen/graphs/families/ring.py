@@ -10,8 +10,7 @@ from topology_gen.errors import ParameterError
 from topology_gen.graphs.digraph import Digraph, from_rules
 from topology_gen.graphs.families.circulant import circulant
 from topology_gen.graphs.families.parameters import check_least, check_size
-from topology_gen.graphs.select_permutations import select_permutations
-from topology_gen.graphs.totient_perms import totient_perms
+from topology_gen.graphs.totient_perms import select_permutations, totient_perms
 
 
 def ring(nodes: int, degree: int = 2) -> Digraph:
@@ -137,7 +136,7 @@ def ring_strides(nodes: int, rings: int) -> list[int]:
 
     See Also
     --------
-    topology_gen.graphs.totient_perms, topology_gen.graphs.select_permutations
+    topology_gen.graphs.totient_perms, topology_gen.graphs.totient_perms
 
     Examples
     --------
