@@ -22,6 +22,12 @@ constexpr double UNLIMITED_BYTES = 1e18;
 
 } // namespace
 
+uint32_t
+GetMostTimeouts(const Settings& /* settings */)
+{
+    return TCP_DATA_RETRIES;
+}
+
 PacketFormat
 GetPacketFormat(const Settings& settings)
 {

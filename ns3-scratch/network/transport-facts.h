@@ -65,6 +65,12 @@ struct WindowLimits
     double fullBytes;    //!< never more
 };
 
+/// Retransmission timeouts in a row after which TCP gives a connection up.
+inline constexpr uint32_t TCP_DATA_RETRIES = 15;
+
+/// @return the number of retransmission timeouts in a row after which a flow is given up
+uint32_t GetMostTimeouts(const Settings& settings);
+
 /// @return the format that follows from the settings of the transport
 PacketFormat GetPacketFormat(const Settings& settings);
 
