@@ -471,6 +471,17 @@ class Repeat(Block):
     """Why nothing was skipped; empty if something was."""
 
 
+class Rdma(Block):
+    """What queue pairs of RoCE did beside sending."""
+
+    cnps: int
+    """Congestion notifications that receivers sent, in ACKs or as packets of their own."""
+    nacks: int
+    """Requests of receivers for missing packets."""
+    repeated_bytes: int
+    """Payload that was sent again, in bytes."""
+
+
 class Replay(Block):
     """How much of the network's work was simulated only once (see `simulation.replay`).
 

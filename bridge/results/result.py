@@ -29,6 +29,7 @@ from bridge.results.measurements import (
     LayerIteration,
     NetworkEvents,
     NetworkStatistics,
+    Rdma,
     Reconfiguration,
     Reordering,
     Repeat,
@@ -116,6 +117,8 @@ class Result(BaseModel):
     replay: Replay | None = None
     """What the network carried without simulating its packets again. Present only on `express`,
     unless `simulation.replay` is off or does not apply."""
+    rdma: Rdma | None = None
+    """What queue pairs did; null unless `transport.protocol` is roce."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

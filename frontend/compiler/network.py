@@ -12,6 +12,8 @@ from frontend.resolve import Resolved
 from frontend.scenario import Scenario
 from frontend.stream import append
 
+_PPB = 10**9
+
 MOST_CONNECTIONS = 1 << 22
 """Greatest number of connections if a pair has several. On `express`, each takes about 1.7 kB."""
 
@@ -114,6 +116,14 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
         "path_begin": paths.begin,
         "path_links": paths.links,
     }
+    if (thresholds := resolved.thresholds(network.rate_bps)) is not None:
+        marks = network.ecn_threshold_bytes > 0
+        columns["link_ecn_threshold_bytes"] = np.where(marks, thresholds.begin, 0)
+        if (thresholds.end > thresholds.begin).any():
+            columns["link_ecn_full_bytes"] = np.where(marks, thresholds.end, 0)
+            record.ecn_chance_ppb = round(thresholds.chance * _PPB)
+            record.ecn_seed = resolved.scenario.seed
+        record.marks_at_dequeue = thresholds.at_dequeue
     for name, values in columns.items():
         append(record, name, values)
     return record

@@ -92,6 +92,13 @@ def _routing(scenario: Scenario) -> Problems:
     routing = scenario.routing
     fabric = FABRICS[scenario.fabric]
     circuits = TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology)
+    protocol = scenario.transport.protocol
+    if circuits and not PROTOCOLS[protocol].changes_circuits():
+        yield (
+            "transport.protocol",
+            "expected tcp, because topology.reconfiguration is given, and connections pause while "
+            "circuits change",
+        )
     changing = [number for number, event in enumerate(scenario.events) if is_link_event(event)]
     if changing and circuits:
         yield (
@@ -156,6 +163,9 @@ def _simulation(scenario: Scenario) -> Problems:
         "outputs.series samples every iteration": outputs.series is not None,
         "outputs.critical_path needs every iteration": outputs.critical_path,
         "hooks see every iteration": scenario.hooks is not None,
+        f"transport.protocol is {scenario.transport.protocol}": not PROTOCOLS[
+            scenario.transport.protocol
+        ].repeats(),
     }
     for reason, applies in reasons.items():
         if applies:
@@ -196,7 +206,7 @@ def _transport(scenario: Scenario) -> Problems:
         yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
     if switches.buffer_sharing == "dynamic" and switches.buffer_unit != "bytes":
         yield "switches.buffer_unit", "expected bytes, because switches.buffer_sharing is dynamic"
-    if not transport.ecn:
+    if transport.protocol != "tcp" or not transport.ecn:
         return
     if switches.ecn_threshold is None:
         because = "because transport.ecn is true"

@@ -13,6 +13,7 @@ from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.topologies import TOPOLOGIES
 from frontend.transports import DEFAULT, PROTOCOLS
+from frontend.transports.roce import RoceTransport
 from frontend.transports.tcp import TcpTransport
 from frontend.workloads import WORKLOADS
 from frontend.workloads.chakra import ChakraWorkload
@@ -30,7 +31,7 @@ def _with_protocol(value: Any) -> Any:
 if TYPE_CHECKING:
     # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
-    Transport = TcpTransport
+    Transport = TcpTransport | RoceTransport
     Workload = (
         CollectiveWorkload
         | DlrmWorkload

@@ -5,7 +5,9 @@
 #include "fabrics/registry.h"
 
 #include "fabrics/analytical/analytical-fabric.h"
+#include "fabrics/express/busy-until-port.h"
 #include "fabrics/express/express-datapath.h"
+#include "fabrics/express/pulled-port.h"
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-datapath.h"
@@ -15,7 +17,7 @@
 #include "support/quoted-name.h"
 #include "transport/drop-tail-buffer.h"
 #include "transport/shared-buffer.h"
-#include "transport/tcp/tcp-transport.h"
+#include "transport/transport-registry.h"
 
 #include <map>
 #include <stdexcept>
@@ -46,6 +48,8 @@ MakeBuffers(const Topology& topology, const Settings& settings)
 {
     BufferRules rules;
     rules.marksAtDequeue = topology.marksAtDequeue;
+    rules.chancePpb = topology.ecnChancePpb;
+    rules.seed = topology.ecnSeed;
     if (settings.tcp.buffersCountPackets)
     {
         rules.slotBytes = GetPacketFormat(settings).GetLargestBytes();
@@ -59,11 +63,30 @@ MakeBuffers(const Topology& topology, const Settings& settings)
     const uint64_t alphaPpm = topology.sharedMemoryAlphaPpm;
     for (uint32_t node = 0; node < topology.nodes; ++node)
     {
+        rules.node = node;
         buffers.push_back(alphaPpm > 0
                               ? std::make_unique<SharedBuffer>(rules, bytes[node], alphaPpm)
                               : std::make_unique<DropTailBuffer>(rules));
     }
     return buffers;
+}
+
+/// @return a maker of the simplest ports that can do what is asked of them
+PortMaker
+ChoosePorts(const Topology& topology, const Settings& settings)
+{
+    if (UsesTelemetry(settings))
+    {
+        return PulledPort::Make;
+    }
+    if (IsPulled(settings))
+    { // the ports of ranks ask for packets
+        return [ranks = topology.ranks](const PortSetup& setup) {
+            return setup.state.source < ranks ? PulledPort::Make(setup)
+                                              : BusyUntilPort::Make(setup);
+        };
+    }
+    return BusyUntilPort::Make;
 }
 
 std::unique_ptr<Fabric>
@@ -77,14 +100,14 @@ MakeExpress(const Topology& topology, const Settings& settings)
 {
     const auto make = [](const DatapathSetup& setup,
                          DatapathClient& client) -> std::unique_ptr<Datapath> {
-        return std::make_unique<ExpressDatapath>(
-            setup,
-            client,
-            std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
-            MakeBuffers(setup.topology, setup.settings));
+        return std::make_unique<ExpressDatapath>(setup,
+                                                 client,
+                                                 MakeTransport(setup.settings, setup.clock),
+                                                 MakeBuffers(setup.topology, setup.settings),
+                                                 ChoosePorts(setup.topology, setup.settings));
     };
     if (!settings.replay || settings.repeat.mode != RepeatMode::OFF || !topology.HasFixedPaths() ||
-        !TcpTransport::CanReplay(settings.tcp))
+        !CanReplay(settings))
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }
@@ -105,6 +128,11 @@ MakeFlow(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeNative(const Topology& topology, const Settings& settings)
 {
+    if (settings.UsesRoce())
+    {
+        throw std::invalid_argument(
+            "settings: the fabric \"native\" has ns-3's TCP, but the transport is RoCE");
+    }
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
         return std::make_unique<NativeDatapath>(setup,
                                                 client,

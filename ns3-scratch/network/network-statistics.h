@@ -109,6 +109,19 @@ inline constexpr auto FIELDS<Replay> = std::make_tuple(Field{"episodes", &Replay
                                                        Field{"messages", &Replay::messages},
                                                        Field{"packets", &Replay::packets});
 
+/// What RoCE counts.
+struct Rdma
+{
+    uint64_t cnps{0};          //!< congestion notifications, in ACKs or as packets
+    uint64_t nacks{0};         //!< requests for missing packets
+    uint64_t repeatedBytes{0}; //!< payload that was sent again
+};
+
+template <>
+inline constexpr auto FIELDS<Rdma> = std::make_tuple(Field{"cnps", &Rdma::cnps},
+                                                     Field{"nacks", &Rdma::nacks},
+                                                     Field{"repeated_bytes", &Rdma::repeatedBytes});
+
 /**
  * What a fabric measured since its start. The list of fields below is also that of the counters:
  * when iterations repeat, FabricBase counts its integers again.
@@ -146,6 +159,7 @@ struct NetworkStatistics
     std::vector<DimensionStatistics> dimensions;
     std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
     std::optional<Replay> replay;     //!< empty if nothing is replayed
+    std::optional<Rdma> rdma;         //!< empty if the transport is not RoCE
 };
 
 /// The block "network" of a result. What is not listed here is in other blocks.

@@ -8,6 +8,7 @@
 #include "fabrics/express/circuit-router.h"
 #include "fabrics/express/detour-router.h"
 #include "fabrics/express/path-router.h"
+#include "transport/pulled-sender.h"
 
 #include <stdexcept>
 #include <utility>
@@ -52,13 +53,19 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  PortMaker makePort)
     : m_clock(setup.clock),
       m_transport(std::move(transport)),
-      m_links(setup, client, *m_transport, std::move(buffers), makePort),
+      m_links(setup, client, *m_transport, std::move(buffers), std::move(makePort)),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
       m_repeatable(m_transport->GetRepeatable()),
       m_replayable(m_transport->GetReplayable())
 {
     m_transport->Attach(*m_router, client);
+    if (PulledTransport* const pulled = m_transport->GetPulled(); pulled != nullptr)
+    {
+        m_interfaces.emplace(setup, m_links, *m_router, pulled->GetTrafficClass());
+        pulled->SetPuller(*m_interfaces);
+        m_router->CallOnReroute([this] { m_interfaces->OnReroute(); });
+    }
 }
 
 void
@@ -103,6 +110,7 @@ void
 ExpressDatapath::AddStatistics(NetworkStatistics& statistics) const
 {
     m_router->AddStatistics(statistics);
+    m_transport->AddStatistics(statistics);
 }
 
 LinkControl*

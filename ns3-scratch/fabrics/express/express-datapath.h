@@ -8,12 +8,14 @@
 #include "fabrics/express/busy-until-port.h"
 #include "fabrics/express/express-flows.h"
 #include "fabrics/express/express-links.h"
+#include "fabrics/express/network-interfaces.h"
 #include "fabrics/express/router.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
 #include "transport/switch-buffer.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,8 +75,9 @@ class ExpressDatapath : public Datapath, private RepeatableDatapath, private Rep
     ExpressLinks m_links;
     ExpressFlows m_flows;
     std::unique_ptr<Router> m_router;
-    RepeatableTransport* m_repeatable;       //!< part of m_transport, or null
-    const ReplayableTransport* m_replayable; //!< likewise
+    std::optional<NetworkInterfaces> m_interfaces; //!< if the transport's senders are pulled
+    RepeatableTransport* m_repeatable;             //!< part of m_transport, or null
+    const ReplayableTransport* m_replayable;       //!< likewise
 };
 
 } // namespace cosim

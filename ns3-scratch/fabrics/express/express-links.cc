@@ -17,10 +17,11 @@ ExpressLinks::ExpressLinks(const DatapathSetup& setup,
     : m_clock(setup.clock),
       m_states(setup.links),
       m_largestBytes(setup.format.GetLargestBytes()),
+      m_timeUnitPs(setup.format.timeUnitPs),
       m_client(client),
       m_transport(transport),
       m_buffers(std::move(buffers)),
-      m_makePort(makePort)
+      m_makePort(std::move(makePort))
 {
 }
 
@@ -43,7 +44,8 @@ ExpressLinks::Set(uint32_t link)
         m_links.push_back(m_makePort({m_clock, state, *m_buffers[state.source], *m_receiver}));
     }
     TransmissionTimes& times =
-        m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes).first->second;
+        m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes, m_timeUnitPs)
+            .first->second;
     m_links[link]->Set(times, state);
 }
 

@@ -81,6 +81,7 @@ class ExpressLinks
     CausalSimulator& m_clock;
     const LiveLinks& m_states;
     const uint32_t m_largestBytes; //!< largest packet
+    const uint32_t m_timeUnitPs;   //!< unit of transmission times
     DatapathClient& m_client;
     Transport& m_transport;
     SwitchBuffers m_buffers;

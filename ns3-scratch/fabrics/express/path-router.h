@@ -26,6 +26,8 @@ class PathRouter : public Router
     PathRouter(const DatapathSetup& setup, ExpressLinks& links, ExpressFlows& flows);
 
     // Router
+    void Route(Packet& packet) override;
+
     bool IsFixed() const override
     {
         return true;

@@ -4,6 +4,8 @@
 
 #include "fabrics/express/pulled-port.h"
 
+#include "transport/telemetry.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -47,7 +49,13 @@ void
 PulledPort::Set(TransmissionTimes& times, const LinkState& state)
 {
     m_times = &times;
+    m_rateBps = state.rateBps;
+    m_isUp = state.isUp;
     m_buffer.SetLink(state);
+    if (m_source != nullptr)
+    {
+        SendNext();
+    }
 }
 
 bool
@@ -88,9 +96,16 @@ PulledPort::TakeNext()
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
         m_buffer.Leave(*packet, MakePassage(*packet), m_counters);
+        if (packet->isProbe && packet->hop > 0)
+        {
+            static_cast<ProbePacket*>(packet)->telemetry->Add(m_clock.GetNowPs(),
+                                                              m_counters.wireBytes,
+                                                              m_waitingBytes,
+                                                              m_rateBps);
+        }
         return packet;
     }
-    return m_source == nullptr ? nullptr : m_source->Pull(m_paused);
+    return m_source == nullptr || !m_isUp ? nullptr : m_source->Pull(m_paused);
 }
 
 /// Begin the next transmission, if the transmitter is free.

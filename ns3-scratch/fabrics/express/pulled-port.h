@@ -59,6 +59,12 @@ class PulledPort final : public Port
     /// @param source asked for packets when no queue has one; must outlive the port
     void Attach(PacketSource& source);
 
+    /// @return true if a transmission is under way
+    bool IsSending() const
+    {
+        return m_isSending;
+    }
+
     /// Ask the source for a packet, if the transmitter is free.
     void Wake();
 
@@ -153,7 +159,9 @@ class PulledPort final : public Port
     int64_t m_waitingPs{0};     //!< time that their transmission takes
     int64_t m_endPs{0};         //!< end of the last transmission that has begun
     EventOrigin m_completing;   //!< of the event at this time
+    uint64_t m_rateBps{0};
     bool m_isSending{false};
+    bool m_isUp{true};
     LinkCounters m_counters;
 };
 
