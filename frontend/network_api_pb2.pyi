@@ -131,56 +131,6 @@ class Roce(_message.Message):
         SELECTIVE_REPEAT: _ClassVar[Roce.Recovery]
     GO_BACK_N: Roce.Recovery
     SELECTIVE_REPEAT: Roce.Recovery
-    class Dcqcn(_message.Message):
-        __slots__ = ("gain_ppb", "alpha_interval_ps", "cut_interval_ps", "rise_interval_ps", "counter_bytes", "recovery_steps", "first_rate_ppb", "clamps_target")
-        GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
-        ALPHA_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
-        CUT_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
-        RISE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
-        COUNTER_BYTES_FIELD_NUMBER: _ClassVar[int]
-        RECOVERY_STEPS_FIELD_NUMBER: _ClassVar[int]
-        FIRST_RATE_PPB_FIELD_NUMBER: _ClassVar[int]
-        CLAMPS_TARGET_FIELD_NUMBER: _ClassVar[int]
-        gain_ppb: int
-        alpha_interval_ps: int
-        cut_interval_ps: int
-        rise_interval_ps: int
-        counter_bytes: int
-        recovery_steps: int
-        first_rate_ppb: int
-        clamps_target: bool
-        def __init__(self, gain_ppb: _Optional[int] = ..., alpha_interval_ps: _Optional[int] = ..., cut_interval_ps: _Optional[int] = ..., rise_interval_ps: _Optional[int] = ..., counter_bytes: _Optional[int] = ..., recovery_steps: _Optional[int] = ..., first_rate_ppb: _Optional[int] = ..., clamps_target: _Optional[bool] = ...) -> None: ...
-    class Hpcc(_message.Message):
-        __slots__ = ("target_ppb", "stages", "reacts_fast")
-        TARGET_PPB_FIELD_NUMBER: _ClassVar[int]
-        STAGES_FIELD_NUMBER: _ClassVar[int]
-        REACTS_FAST_FIELD_NUMBER: _ClassVar[int]
-        target_ppb: int
-        stages: int
-        reacts_fast: bool
-        def __init__(self, target_ppb: _Optional[int] = ..., stages: _Optional[int] = ..., reacts_fast: _Optional[bool] = ...) -> None: ...
-    class Timely(_message.Message):
-        __slots__ = ("short_rtt_ps", "long_rtt_ps", "min_rtt_ps", "weight_ppb", "beta_ppb", "hyper_after")
-        SHORT_RTT_PS_FIELD_NUMBER: _ClassVar[int]
-        LONG_RTT_PS_FIELD_NUMBER: _ClassVar[int]
-        MIN_RTT_PS_FIELD_NUMBER: _ClassVar[int]
-        WEIGHT_PPB_FIELD_NUMBER: _ClassVar[int]
-        BETA_PPB_FIELD_NUMBER: _ClassVar[int]
-        HYPER_AFTER_FIELD_NUMBER: _ClassVar[int]
-        short_rtt_ps: int
-        long_rtt_ps: int
-        min_rtt_ps: int
-        weight_ppb: int
-        beta_ppb: int
-        hyper_after: int
-        def __init__(self, short_rtt_ps: _Optional[int] = ..., long_rtt_ps: _Optional[int] = ..., min_rtt_ps: _Optional[int] = ..., weight_ppb: _Optional[int] = ..., beta_ppb: _Optional[int] = ..., hyper_after: _Optional[int] = ...) -> None: ...
-    class Dctcp(_message.Message):
-        __slots__ = ("gain_ppb", "increase_bps")
-        GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
-        INCREASE_BPS_FIELD_NUMBER: _ClassVar[int]
-        gain_ppb: int
-        increase_bps: int
-        def __init__(self, gain_ppb: _Optional[int] = ..., increase_bps: _Optional[int] = ...) -> None: ...
     CONGESTION_CONTROL_FIELD_NUMBER: _ClassVar[int]
     PAYLOAD_BYTES_FIELD_NUMBER: _ClassVar[int]
     HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -229,11 +179,65 @@ class Roce(_message.Message):
     min_rate_bps: int
     increase_bps: int
     hyper_increase_bps: int
-    dcqcn: Roce.Dcqcn
-    hpcc: Roce.Hpcc
-    timely: Roce.Timely
-    dctcp: Roce.Dctcp
-    def __init__(self, congestion_control: _Optional[str] = ..., payload_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., ack_bytes: _Optional[int] = ..., cnp_bytes: _Optional[int] = ..., cnp_interval_ps: _Optional[int] = ..., time_unit_ps: _Optional[int] = ..., telemetry: _Optional[bool] = ..., window_bytes: _Optional[int] = ..., product_window: _Optional[bool] = ..., variable_window: _Optional[bool] = ..., ack_interval_bytes: _Optional[int] = ..., nack_interval_ps: _Optional[int] = ..., timeout_ps: _Optional[int] = ..., retries: _Optional[int] = ..., data_class: _Optional[int] = ..., ack_class: _Optional[int] = ..., ecn: _Optional[bool] = ..., recovery: _Optional[_Union[Roce.Recovery, str]] = ..., min_rate_bps: _Optional[int] = ..., increase_bps: _Optional[int] = ..., hyper_increase_bps: _Optional[int] = ..., dcqcn: _Optional[_Union[Roce.Dcqcn, _Mapping]] = ..., hpcc: _Optional[_Union[Roce.Hpcc, _Mapping]] = ..., timely: _Optional[_Union[Roce.Timely, _Mapping]] = ..., dctcp: _Optional[_Union[Roce.Dctcp, _Mapping]] = ...) -> None: ...
+    dcqcn: Dcqcn
+    hpcc: Hpcc
+    timely: Timely
+    dctcp: RateDctcp
+    def __init__(self, congestion_control: _Optional[str] = ..., payload_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., ack_bytes: _Optional[int] = ..., cnp_bytes: _Optional[int] = ..., cnp_interval_ps: _Optional[int] = ..., time_unit_ps: _Optional[int] = ..., telemetry: _Optional[bool] = ..., window_bytes: _Optional[int] = ..., product_window: _Optional[bool] = ..., variable_window: _Optional[bool] = ..., ack_interval_bytes: _Optional[int] = ..., nack_interval_ps: _Optional[int] = ..., timeout_ps: _Optional[int] = ..., retries: _Optional[int] = ..., data_class: _Optional[int] = ..., ack_class: _Optional[int] = ..., ecn: _Optional[bool] = ..., recovery: _Optional[_Union[Roce.Recovery, str]] = ..., min_rate_bps: _Optional[int] = ..., increase_bps: _Optional[int] = ..., hyper_increase_bps: _Optional[int] = ..., dcqcn: _Optional[_Union[Dcqcn, _Mapping]] = ..., hpcc: _Optional[_Union[Hpcc, _Mapping]] = ..., timely: _Optional[_Union[Timely, _Mapping]] = ..., dctcp: _Optional[_Union[RateDctcp, _Mapping]] = ...) -> None: ...
+
+class Dcqcn(_message.Message):
+    __slots__ = ("gain_ppb", "alpha_interval_ps", "cut_interval_ps", "rise_interval_ps", "counter_bytes", "recovery_steps", "first_rate_ppb", "clamps_target")
+    GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
+    ALPHA_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    CUT_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    RISE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    COUNTER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RECOVERY_STEPS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_RATE_PPB_FIELD_NUMBER: _ClassVar[int]
+    CLAMPS_TARGET_FIELD_NUMBER: _ClassVar[int]
+    gain_ppb: int
+    alpha_interval_ps: int
+    cut_interval_ps: int
+    rise_interval_ps: int
+    counter_bytes: int
+    recovery_steps: int
+    first_rate_ppb: int
+    clamps_target: bool
+    def __init__(self, gain_ppb: _Optional[int] = ..., alpha_interval_ps: _Optional[int] = ..., cut_interval_ps: _Optional[int] = ..., rise_interval_ps: _Optional[int] = ..., counter_bytes: _Optional[int] = ..., recovery_steps: _Optional[int] = ..., first_rate_ppb: _Optional[int] = ..., clamps_target: _Optional[bool] = ...) -> None: ...
+
+class Hpcc(_message.Message):
+    __slots__ = ("target_ppb", "stages", "reacts_fast")
+    TARGET_PPB_FIELD_NUMBER: _ClassVar[int]
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    REACTS_FAST_FIELD_NUMBER: _ClassVar[int]
+    target_ppb: int
+    stages: int
+    reacts_fast: bool
+    def __init__(self, target_ppb: _Optional[int] = ..., stages: _Optional[int] = ..., reacts_fast: _Optional[bool] = ...) -> None: ...
+
+class Timely(_message.Message):
+    __slots__ = ("short_rtt_ps", "long_rtt_ps", "min_rtt_ps", "weight_ppb", "beta_ppb", "hyper_after")
+    SHORT_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    LONG_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    MIN_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_PPB_FIELD_NUMBER: _ClassVar[int]
+    BETA_PPB_FIELD_NUMBER: _ClassVar[int]
+    HYPER_AFTER_FIELD_NUMBER: _ClassVar[int]
+    short_rtt_ps: int
+    long_rtt_ps: int
+    min_rtt_ps: int
+    weight_ppb: int
+    beta_ppb: int
+    hyper_after: int
+    def __init__(self, short_rtt_ps: _Optional[int] = ..., long_rtt_ps: _Optional[int] = ..., min_rtt_ps: _Optional[int] = ..., weight_ppb: _Optional[int] = ..., beta_ppb: _Optional[int] = ..., hyper_after: _Optional[int] = ...) -> None: ...
+
+class RateDctcp(_message.Message):
+    __slots__ = ("gain_ppb", "increase_bps")
+    GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
+    INCREASE_BPS_FIELD_NUMBER: _ClassVar[int]
+    gain_ppb: int
+    increase_bps: int
+    def __init__(self, gain_ppb: _Optional[int] = ..., increase_bps: _Optional[int] = ...) -> None: ...
 
 class HostCost(_message.Message):
     __slots__ = ("message_ps", "bytes_per_s")
@@ -290,7 +294,7 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: _Optional[bool] = ..., admission: _Optional[_Union[System.Admission, str]] = ..., negotiation_latency_ps: _Optional[int] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: _Optional[bool] = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed", "pause_frame_bytes", "reserve_bytes", "resume_bytes", "link_headroom_bytes", "link_share_ppm")
     class Spread(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         FLOW: _ClassVar[Topology.Spread]
@@ -331,6 +335,11 @@ class Topology(_message.Message):
     LINK_ECN_FULL_BYTES_FIELD_NUMBER: _ClassVar[int]
     ECN_CHANCE_PPB_FIELD_NUMBER: _ClassVar[int]
     ECN_SEED_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RESERVE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RESUME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_HEADROOM_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_SHARE_PPM_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -363,7 +372,12 @@ class Topology(_message.Message):
     link_ecn_full_bytes: _containers.RepeatedScalarFieldContainer[int]
     ecn_chance_ppb: int
     ecn_seed: int
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: _Optional[bool] = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: _Optional[bool] = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: _Optional[bool] = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ...) -> None: ...
+    pause_frame_bytes: int
+    reserve_bytes: int
+    resume_bytes: int
+    link_headroom_bytes: _containers.RepeatedScalarFieldContainer[int]
+    link_share_ppm: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: _Optional[bool] = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: _Optional[bool] = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: _Optional[bool] = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm")

@@ -29,6 +29,7 @@ from bridge.results.measurements import (
     LayerIteration,
     NetworkEvents,
     NetworkStatistics,
+    Pauses,
     Rdma,
     Reconfiguration,
     Reordering,
@@ -119,6 +120,8 @@ class Result(BaseModel):
     unless `simulation.replay` is off or does not apply."""
     rdma: Rdma | None = None
     """What queue pairs did; null unless `transport.protocol` is roce."""
+    pauses: Pauses | None = None
+    """What lossless switches paused; null unless `switches.buffer_sharing` is pfc."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

@@ -163,6 +163,7 @@ def _simulation(scenario: Scenario) -> Problems:
         "outputs.series samples every iteration": outputs.series is not None,
         "outputs.critical_path needs every iteration": outputs.critical_path,
         "hooks see every iteration": scenario.hooks is not None,
+        "switches.buffer_sharing is pfc": scenario.switches.buffer_sharing == "pfc",
         f"transport.protocol is {scenario.transport.protocol}": not PROTOCOLS[
             scenario.transport.protocol
         ].repeats(),
@@ -204,8 +205,18 @@ def _transport(scenario: Scenario) -> Problems:
         )
     if transport.flows_per_pair > 1 and family.changes_links(scenario.topology):
         yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
-    if switches.buffer_sharing == "dynamic" and switches.buffer_unit != "bytes":
-        yield "switches.buffer_unit", "expected bytes, because switches.buffer_sharing is dynamic"
+    if switches.buffer_sharing != "per_port" and switches.buffer_unit != "bytes":
+        because = f"because switches.buffer_sharing is {switches.buffer_sharing}"
+        yield "switches.buffer_unit", f"expected bytes, {because}"
+    if switches.buffer_sharing == "pfc":
+        expected = "expected per_port or dynamic, because"
+        if scenario.fabric == "native":
+            yield (
+                "switches.buffer_sharing",
+                f"{expected} the fabric is native, and ns-3's devices cannot be paused",
+            )
+        if family.changes_links(scenario.topology):
+            yield "switches.buffer_sharing", f"{expected} topology.reconfiguration is given"
     if transport.protocol != "tcp" or not transport.ecn:
         return
     if switches.ecn_threshold is None:

@@ -13,11 +13,12 @@
 #include "fabrics/native/native-datapath.h"
 #include "fabrics/packet/episode-player.h"
 #include "fabrics/packet/packet-fabric.h"
+#include "fabrics/transports.h"
 #include "network/transport-facts.h"
 #include "support/quoted-name.h"
 #include "transport/drop-tail-buffer.h"
+#include "transport/pfc-buffer.h"
 #include "transport/shared-buffer.h"
-#include "transport/transport-registry.h"
 
 #include <map>
 #include <stdexcept>
@@ -59,11 +60,18 @@ MakeBuffers(const Topology& topology, const Settings& settings)
     {
         bytes[topology.linkSource[link]] += topology.linkBufferBytes[link];
     }
+    const auto ingresses =
+        topology.pauseFrameBytes == 0 ? nullptr : std::make_shared<PfcLinks>(topology);
     SwitchBuffers buffers;
     const uint64_t alphaPpm = topology.sharedMemoryAlphaPpm;
     for (uint32_t node = 0; node < topology.nodes; ++node)
     {
         rules.node = node;
+        if (ingresses && bytes[node] > 0)
+        {
+            buffers.push_back(std::make_unique<PfcBuffer>(rules, ingresses, bytes[node]));
+            continue;
+        }
         buffers.push_back(alphaPpm > 0
                               ? std::make_unique<SharedBuffer>(rules, bytes[node], alphaPpm)
                               : std::make_unique<DropTailBuffer>(rules));
@@ -75,7 +83,7 @@ MakeBuffers(const Topology& topology, const Settings& settings)
 PortMaker
 ChoosePorts(const Topology& topology, const Settings& settings)
 {
-    if (UsesTelemetry(settings))
+    if (UsesTelemetry(settings) || topology.pauseFrameBytes > 0)
     {
         return PulledPort::Make;
     }
@@ -107,7 +115,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
                                                  ChoosePorts(setup.topology, setup.settings));
     };
     if (!settings.replay || settings.repeat.mode != RepeatMode::OFF || !topology.HasFixedPaths() ||
-        !CanReplay(settings))
+        !CanReplay(settings) || topology.pauseFrameBytes > 0)
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }
@@ -132,6 +140,11 @@ MakeNative(const Topology& topology, const Settings& settings)
     {
         throw std::invalid_argument(
             "settings: the fabric \"native\" has ns-3's TCP, but the transport is RoCE");
+    }
+    if (topology.pauseFrameBytes > 0)
+    {
+        throw std::invalid_argument(
+            "topology: the fabric \"native\" has ns-3's devices, which cannot be paused");
     }
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
         return std::make_unique<NativeDatapath>(setup,

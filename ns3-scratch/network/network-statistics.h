@@ -122,6 +122,36 @@ inline constexpr auto FIELDS<Rdma> = std::make_tuple(Field{"cnps", &Rdma::cnps},
                                                      Field{"nacks", &Rdma::nacks},
                                                      Field{"repeated_bytes", &Rdma::repeatedBytes});
 
+/// How often switches paused the ports that send to them.
+struct Pauses
+{
+    uint64_t count{0};
+    uint64_t timePs{0};      //!< time that ports were paused, summed
+    uint32_t worstSource{0}; //!< the link that was paused longest: its source
+    uint32_t worstTarget{0}; //!< its target
+    uint64_t worstPs{0};     //!< time that it was paused
+    uint64_t hops{0};        //!< longest chain of pauses of which each caused the next
+    uint64_t hosts{0};       //!< links of ranks that were paused
+    uint64_t headroomPeakBytes{0};
+    uint64_t headroomBytes{0}; //!< of the link with the peak
+    uint64_t headroomDrops{0}; //!< packets that did not fit into headroom
+    uint64_t headroomLackBytes{0};
+};
+
+template <>
+inline constexpr auto FIELDS<Pauses> =
+    std::make_tuple(Field{"count", &Pauses::count},
+                    Field{"time_ns", &Pauses::timePs},
+                    Field{"worst_source", &Pauses::worstSource},
+                    Field{"worst_target", &Pauses::worstTarget},
+                    Field{"worst_ns", &Pauses::worstPs},
+                    Field{"hops", &Pauses::hops},
+                    Field{"hosts", &Pauses::hosts},
+                    Field{"headroom_peak_bytes", &Pauses::headroomPeakBytes},
+                    Field{"headroom_bytes", &Pauses::headroomBytes},
+                    Field{"headroom_drops", &Pauses::headroomDrops},
+                    Field{"headroom_lack_bytes", &Pauses::headroomLackBytes});
+
 /**
  * What a fabric measured since its start. The list of fields below is also that of the counters:
  * when iterations repeat, FabricBase counts its integers again.
@@ -160,6 +190,7 @@ struct NetworkStatistics
     std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
     std::optional<Replay> replay;     //!< empty if nothing is replayed
     std::optional<Rdma> rdma;         //!< empty if the transport is not RoCE
+    std::optional<Pauses> pauses;     //!< empty if switches pause nobody
 };
 
 /// The block "network" of a result. What is not listed here is in other blocks.

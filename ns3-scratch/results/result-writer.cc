@@ -408,6 +408,7 @@ WriteResult(const RunData& run)
     WriteNetwork(json, stream.topology, run);
     json.Member("replay", run.network.replay);
     json.Member("rdma", run.network.rdma);
+    json.Member("pauses", run.network.pauses);
     json.Key("simulator").Object(Named{"events", run.outcome.events});
     json.EndObject();
     return json.GetText();

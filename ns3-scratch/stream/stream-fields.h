@@ -196,10 +196,11 @@ inline constexpr auto FIELDS<RepeatSettings> = std::tuple{
     &RepeatSettings::tolerancePpm,
 };
 
+// ValidateTopology checks the limits of the transport that is used, tcp or roce.
 template <>
 inline constexpr auto FIELDS<Settings> = std::tuple{
     &Settings::fabric,
-    &Settings::tcp, // ValidateTopology checks the record of the transport that is used
+    &Settings::tcp,
     Limited("system", &Settings::system),
     Limited("rtt_sample_interval_ps", &Settings::rttSampleIntervalPs, TIME),
     Limited("time_limit_ps", &Settings::timeLimitPs, TIME),
@@ -285,6 +286,11 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_ecn_full_bytes", &Topology::linkEcnFullBytes, Length{LINKS, true}, BYTES),
     Limited("ecn_chance_ppb", &Topology::ecnChancePpb, Range{0, ALL_PPB}),
     &Topology::ecnSeed,
+    Limited("pause_frame_bytes", &Topology::pauseFrameBytes, PACKET_BYTES),
+    Limited("reserve_bytes", &Topology::reserveBytes, BYTES),
+    Limited("resume_bytes", &Topology::resumeBytes, BYTES),
+    Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
+    Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

@@ -331,6 +331,11 @@ struct Topology
     std::vector<uint64_t> linkEcnFullBytes; //!< empty: as linkEcnThresholdBytes
     uint32_t ecnChancePpb{0}; //!< greatest chance of a mark below linkEcnFullBytes [10^-9]
     uint32_t ecnSeed{0};
+    uint32_t pauseFrameBytes{0};             //!< 0: switches drop packets and pause nobody
+    uint64_t reserveBytes{0};                //!< memory of each link into a switch
+    uint64_t resumeBytes{0};                 //!< a link resumes so far below its threshold
+    std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
+    std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
 
     /// @return true if a circuit switch changes the links
     bool HasCircuits() const

@@ -240,6 +240,13 @@ ValidateTopology(const Stream& stream)
         ValidateCircuits(topology);
     }
     PathTable paths(ValidatePaths(topology), stream.settings.system.flowsPerPair);
+    Require(topology.pauseFrameBytes == 0 ||
+                (topology.linkHeadroomBytes.size() == topology.linkSource.size() &&
+                 topology.linkSharePpm.size() == topology.linkSource.size()),
+            "topology: pause_frame_bytes is {}, but not every link has headroom and a share",
+            {topology.pauseFrameBytes});
+    Require(topology.pauseFrameBytes == 0 || !topology.HasCircuits(),
+            "topology: circuits change the links, so switches cannot pause them");
     ValidateEvents(topology);
     for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {

@@ -111,6 +111,7 @@ ExpressDatapath::AddStatistics(NetworkStatistics& statistics) const
 {
     m_router->AddStatistics(statistics);
     m_transport->AddStatistics(statistics);
+    m_links.AddStatistics(statistics);
 }
 
 LinkControl*

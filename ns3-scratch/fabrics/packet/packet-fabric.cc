@@ -303,6 +303,12 @@ PacketFabric::OnClosed(FlowId flow)
 }
 
 void
+PacketFabric::OnFailure(const std::string& failure)
+{
+    Fail(failure);
+}
+
+void
 PacketFabric::AddUndelivered(std::vector<uint64_t>& bytes) const
 {
     for (FlowId flow = 0; flow < GetFlowCount(); ++flow)

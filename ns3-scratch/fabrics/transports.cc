@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "transport/transport-registry.h"
+#include "fabrics/transports.h"
 
 #include "transport/roce/roce-transport.h"
 #include "transport/tcp/tcp-transport.h"

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#ifndef COSIM_TRANSPORT_REGISTRY_H
-#define COSIM_TRANSPORT_REGISTRY_H
+#ifndef COSIM_TRANSPORTS_H
+#define COSIM_TRANSPORTS_H
 
 #include "clock/causal-simulator.h"
 #include "stream/stream.h"
@@ -34,4 +34,4 @@ bool IsPulled(const Settings& settings);
 
 } // namespace cosim
 
-#endif // COSIM_TRANSPORT_REGISTRY_H
+#endif // COSIM_TRANSPORTS_H
