@@ -380,8 +380,8 @@ def _paused(result: Result) -> list[tuple[str, str]]:
         (
             "paused",
             f"{scaled_text(pauses.count)} times, {time_text(pauses.time_ns)} in all, "
-            f"{time_text(pauses.worst_ns)} at the worst port (node {pauses.worst_source} to node "
-            f"{pauses.worst_target}), over up to {pauses.hops} hop{'s' * (pauses.hops != 1)}, "
+            f"{time_text(pauses.worst_ns)} at the worst port ({pauses.worst_link}), "
+            f"over up to {pauses.hops} hop{'s' * (pauses.hops != 1)}, "
             f"{pauses.hosts} links of ranks",
         ),
         (

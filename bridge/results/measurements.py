@@ -489,10 +489,8 @@ class Pauses(Block):
     """Number of pauses that reached a port."""
     time_ns: float
     """Time that ports were paused, summed over the ports."""
-    worst_source: int
-    """Node at which the link that was paused longest starts."""
-    worst_target: int
-    """Node that paused it."""
+    worst_link: str
+    """The link that was paused longest, by its ends; empty if none was."""
     worst_ns: float
     """Time that it was paused."""
     hops: int

@@ -170,8 +170,9 @@ class RoceTransport(Transport):
     none (mellanox), bdp (hpcc_2019 and hpcc)."""
     variable_window: bool | None = None
     """Whether the window shrinks with the rate; null: false (mellanox), true (hpcc_2019)."""
-    recovery: Literal["go_back_n"] = "go_back_n"
-    """What is sent again after a loss. go_back_n: everything from the missing packet on."""
+    recovery: Literal["go_back_n", "selective_repeat"] = "go_back_n"
+    """What is sent again after a loss. go_back_n: everything from the missing packet on;
+    selective_repeat: only what is missing (IRN, Mittal et al. 2018)."""
     timeout: PositiveDelay = PositiveDelay.parse("67108864ns")
     """Time without an acknowledgement after which data is sent again."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 7
@@ -301,6 +302,7 @@ class _Roce(Protocol[RoceTransport]):
             "data_class": _DATA_CLASS,
             "ack_class": _ACK_CLASS if transport.acks_first else _DATA_CLASS,
             "ecn": transport.ecn.enabled and _needs_marks(transport),
+            "recovery": transport.recovery.upper(),
             "min_rate_bps": transport.min_rate,
             "increase_bps": transport.rate_ai,
             "hyper_increase_bps": transport.rate_hai,

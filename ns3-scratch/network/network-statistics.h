@@ -126,12 +126,11 @@ inline constexpr auto FIELDS<Rdma> = std::make_tuple(Field{"cnps", &Rdma::cnps},
 struct Pauses
 {
     uint64_t count{0};
-    uint64_t timePs{0};      //!< time that ports were paused, summed
-    uint32_t worstSource{0}; //!< the link that was paused longest: its source
-    uint32_t worstTarget{0}; //!< its target
-    uint64_t worstPs{0};     //!< time that it was paused
-    uint64_t hops{0};        //!< longest chain of pauses of which each caused the next
-    uint64_t hosts{0};       //!< links of ranks that were paused
+    uint64_t timePs{0};    //!< time that ports were paused, summed
+    std::string worstLink; //!< the link that was paused longest, by its ends
+    uint64_t worstPs{0};   //!< time that it was paused
+    uint64_t hops{0};      //!< longest chain of pauses of which each caused the next
+    uint64_t hosts{0};     //!< links of ranks that were paused
     uint64_t headroomPeakBytes{0};
     uint64_t headroomBytes{0}; //!< of the link with the peak
     uint64_t headroomDrops{0}; //!< packets that did not fit into headroom
@@ -142,8 +141,7 @@ template <>
 inline constexpr auto FIELDS<Pauses> =
     std::make_tuple(Field{"count", &Pauses::count},
                     Field{"time_ns", &Pauses::timePs},
-                    Field{"worst_source", &Pauses::worstSource},
-                    Field{"worst_target", &Pauses::worstTarget},
+                    Field{"worst_link", &Pauses::worstLink},
                     Field{"worst_ns", &Pauses::worstPs},
                     Field{"hops", &Pauses::hops},
                     Field{"hosts", &Pauses::hosts},

@@ -234,8 +234,8 @@ def test_a_lost_flow_fails_by_name(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("event", ["link_flap", "link_loss"])
 def test_losses_are_repaired(tmp_path: Any, event: str) -> None:
-    """Go-back-N sends again what was lost, after a NACK or a timeout."""
-    events: list[dict[str, Any]] = {
+    """Both recoveries send again what was lost, after a NACK or a timeout."""
+    choices: dict[str, list[dict[str, Any]]] = {
         "link_flap": [
             {
                 "event": "link_flap",
@@ -246,12 +246,12 @@ def test_losses_are_repaired(tmp_path: Any, event: str) -> None:
             }
         ],
         "link_loss": [{"event": "link_loss", "link": ["switch", 1], "at": "0us", "loss": 0.001}],
-    }[event]
+    }
     content = scenario(
         messages(tmp_path, 2, [(0, 1, 10_000_000)]),
         2,
         transport={"timeout": "300us", "nack_interval": "10us"},
-        events=events,
+        events=choices[event],
     )
     result = bridge.run(content)
     rdma = result.rdma
@@ -260,6 +260,14 @@ def test_losses_are_repaired(tmp_path: Any, event: str) -> None:
     assert rdma.repeated_bytes >= result.network.retransmissions * PAYLOAD > 0
     assert rdma.nacks > 0
     assert bridge.run(content).time_ns == result.time_ns
+    selective = bridge.run(content, {"transport.recovery": "selective_repeat"})
+    assert selective.network.payload_bytes == 10_000_000
+    assert selective.rdma is not None
+    if event == "link_loss":  # exactly what was lost, or a little more after a timeout
+        lost = selective.network_events
+        assert lost is not None
+        assert lost.packets_lost * PAYLOAD / 2 < selective.rdma.repeated_bytes
+        assert 20 * selective.rdma.repeated_bytes < rdma.repeated_bytes
 
 
 @settings(max_examples=25, deadline=None)
@@ -271,6 +279,7 @@ def test_losses_are_repaired(tmp_path: Any, event: str) -> None:
     lossless=st.booleans(),
     window=st.sampled_from(["none", "bdp", "5KB"]),
     interval=st.sampled_from(["1B", "4000B", "1MB"]),
+    recovery=st.sampled_from(["go_back_n", "selective_repeat"]),
 )
 def test_bytes_are_conserved(
     tmp_path_factory: Any,
@@ -281,6 +290,7 @@ def test_bytes_are_conserved(
     lossless: bool,
     window: str,
     interval: str,
+    recovery: str,
 ) -> None:
     """Everything is delivered once, whatever is dropped; with headroom, nothing is dropped."""
     pair = st.tuples(st.integers(0, ranks - 1), st.integers(0, ranks - 1)).filter(
@@ -298,6 +308,7 @@ def test_bytes_are_conserved(
                 "congestion_control": control,
                 "window": window,
                 "ack_interval": interval,
+                "recovery": recovery,
                 "timeout": "200us",
                 "retries": 100,
                 "nack_interval": "20us",

@@ -181,10 +181,16 @@ ExpressLinks::DescribeCycle(const std::set<Held>& stuck) const
     std::string text = "deadlock: ports that are paused wait for each other in a cycle: ";
     for (const Held& held : way)
     {
-        const LinkState& link = m_states.Get(held.link);
-        text += NameNode(link.source) + " → " + NameNode(link.target) + ", ";
+        text += NameLink(held.link) + ", ";
     }
     return text + "and again";
+}
+
+std::string
+ExpressLinks::NameLink(uint32_t link) const
+{
+    const LinkState& state = m_states.Get(link);
+    return NameNode(state.source) + " → " + NameNode(state.target);
 }
 
 std::string
@@ -217,8 +223,7 @@ ExpressLinks::AddStatistics(NetworkStatistics& statistics) const
         if (static_cast<uint64_t>(pauses.timePs) > sum.worstPs)
         {
             sum.worstPs = static_cast<uint64_t>(pauses.timePs);
-            sum.worstSource = state.source;
-            sum.worstTarget = state.target;
+            sum.worstLink = NameLink(link);
         }
     }
     for (const auto& buffer : m_buffers)

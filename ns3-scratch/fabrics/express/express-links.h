@@ -109,6 +109,7 @@ class ExpressLinks : private PauseChannel
     PulledPort& GetPulled(uint32_t link) const;
     void LookForCycle();
     std::string DescribeCycle(const std::set<Held>& stuck) const;
+    std::string NameLink(uint32_t link) const;
     std::string NameNode(uint32_t node) const;
 
     CausalSimulator& m_clock;

@@ -36,7 +36,7 @@ class GoBackNSender final : public SendOrder
         m_next = std::max(m_next, m_acked);
     }
 
-    void OnNack(uint64_t acked, uint64_t /* arrived */) override
+    void OnNack(const MessageStream& /* stream */, uint64_t acked, uint64_t /* arrived */) override
     {
         if (acked >= m_acked)
         { // an older one is about a packet that has arrived since
@@ -45,7 +45,7 @@ class GoBackNSender final : public SendOrder
         }
     }
 
-    void OnTimeout() override
+    void OnTimeout(const MessageStream& /* stream */) override
     {
         m_next = m_acked;
     }

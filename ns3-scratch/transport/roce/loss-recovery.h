@@ -36,13 +36,14 @@ class SendOrder
     /**
      * The receiver says that a packet is missing.
      *
+     * @param stream what is sent
      * @param acked everything before it has arrived, and the packet that begins there is missing
      * @param arrived the first byte of the packet that arrived instead
      */
-    virtual void OnNack(uint64_t acked, uint64_t arrived) = 0;
+    virtual void OnNack(const MessageStream& stream, uint64_t acked, uint64_t arrived) = 0;
 
     /// Nothing was acknowledged for too long.
-    virtual void OnTimeout() = 0;
+    virtual void OnTimeout(const MessageStream& stream) = 0;
 
     /// @return the sequence number before which all is acknowledged
     uint64_t GetAcked() const
@@ -84,6 +85,12 @@ class ReceiveOrder
      * @return what became of it
      */
     virtual Verdict Take(uint64_t begin, uint32_t bytes) = 0;
+
+    /// @return true if each packet behind a gap is reported, false if only the gap is
+    virtual bool ReportsAll() const
+    {
+        return false;
+    }
 
     /// @return the sequence number of the next byte that is missing
     uint64_t GetExpected() const

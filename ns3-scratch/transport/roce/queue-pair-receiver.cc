@@ -33,7 +33,7 @@ QueuePairReceiver::Receive(const Packet& packet)
     if (verdict == ReceiveOrder::Verdict::MISSING)
     {
         const int64_t now = m_setup.clock.GetNowPs();
-        if (m_missing != m_order->GetExpected() || now >= m_missingUntilPs)
+        if (m_order->ReportsAll() || m_missing != m_order->GetExpected() || now >= m_missingUntilPs)
         {
             m_missing = m_order->GetExpected();
             m_missingUntilPs = now + static_cast<int64_t>(settings.nackIntervalPs);
@@ -47,7 +47,8 @@ QueuePairReceiver::Receive(const Packet& packet)
         m_setup.observer->OnRepeated(m_flow);
     }
     m_unacked += data.payloadBytes;
-    if (data.asksAck || m_unacked >= settings.ackIntervalBytes)
+    const bool hasFilledGap = taken > data.payloadBytes;
+    if (data.asksAck || hasFilledGap || m_unacked >= settings.ackIntervalBytes)
     {
         m_unacked = 0;
         Answer(RocePacket::Type::ACK, data);

@@ -161,7 +161,7 @@ QueuePairSender::OnAck(const RocePacket& packet)
     }
     else
     {
-        m_order->OnNack(packet.sequence, packet.arrived);
+        m_order->OnNack(m_stream, packet.sequence, packet.arrived);
     }
     const uint64_t acked = m_order->GetAcked();
     if (acked > before)
@@ -203,7 +203,7 @@ QueuePairSender::OnTimeout()
         return;
     }
     ++m_timeouts;
-    m_order->OnTimeout();
+    m_order->OnTimeout(m_stream);
     ArmTimer();
     m_setup.puller->Wake(m_flow, *this);
 }
