@@ -37,20 +37,22 @@ class Header(_message.Message):
     def __init__(self, version: _Optional[int] = ..., producer: _Optional[str] = ..., name: _Optional[str] = ..., seed: _Optional[int] = ..., scenario_json: _Optional[str] = ...) -> None: ...
 
 class Settings(_message.Message):
-    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps", "replay")
+    __slots__ = ("fabric", "tcp", "system", "rtt_sample_interval_ps", "time_limit_ps", "replay", "roce")
     FABRIC_FIELD_NUMBER: _ClassVar[int]
     TCP_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     RTT_SAMPLE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
     TIME_LIMIT_PS_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
+    ROCE_FIELD_NUMBER: _ClassVar[int]
     fabric: str
     tcp: Tcp
     system: System
     rtt_sample_interval_ps: int
     time_limit_ps: int
     replay: bool
-    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: bool = ...) -> None: ...
+    roce: Roce
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: bool = ..., roce: _Optional[_Union[Roce, _Mapping]] = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
@@ -101,6 +103,122 @@ class Tcp(_message.Message):
     buffers_count_packets: bool
     unlimited_window: bool
     def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
+
+class Roce(_message.Message):
+    __slots__ = ("congestion_control", "payload_bytes", "header_bytes", "ack_bytes", "cnp_bytes", "cnp_interval_ps", "time_unit_ps", "telemetry", "window_bytes", "product_window", "variable_window", "ack_interval_bytes", "nack_interval_ps", "timeout_ps", "retries", "data_class", "ack_class", "ecn", "recovery", "min_rate_bps", "increase_bps", "hyper_increase_bps", "dcqcn", "hpcc", "timely", "dctcp")
+    class Recovery(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        GO_BACK_N: _ClassVar[Roce.Recovery]
+        SELECTIVE_REPEAT: _ClassVar[Roce.Recovery]
+    GO_BACK_N: Roce.Recovery
+    SELECTIVE_REPEAT: Roce.Recovery
+    CONGESTION_CONTROL_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ACK_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CNP_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CNP_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    TIME_UNIT_PS_FIELD_NUMBER: _ClassVar[int]
+    TELEMETRY_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_BYTES_FIELD_NUMBER: _ClassVar[int]
+    PRODUCT_WINDOW_FIELD_NUMBER: _ClassVar[int]
+    VARIABLE_WINDOW_FIELD_NUMBER: _ClassVar[int]
+    ACK_INTERVAL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    NACK_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_PS_FIELD_NUMBER: _ClassVar[int]
+    RETRIES_FIELD_NUMBER: _ClassVar[int]
+    DATA_CLASS_FIELD_NUMBER: _ClassVar[int]
+    ACK_CLASS_FIELD_NUMBER: _ClassVar[int]
+    ECN_FIELD_NUMBER: _ClassVar[int]
+    RECOVERY_FIELD_NUMBER: _ClassVar[int]
+    MIN_RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    INCREASE_BPS_FIELD_NUMBER: _ClassVar[int]
+    HYPER_INCREASE_BPS_FIELD_NUMBER: _ClassVar[int]
+    DCQCN_FIELD_NUMBER: _ClassVar[int]
+    HPCC_FIELD_NUMBER: _ClassVar[int]
+    TIMELY_FIELD_NUMBER: _ClassVar[int]
+    DCTCP_FIELD_NUMBER: _ClassVar[int]
+    congestion_control: str
+    payload_bytes: int
+    header_bytes: int
+    ack_bytes: int
+    cnp_bytes: int
+    cnp_interval_ps: int
+    time_unit_ps: int
+    telemetry: bool
+    window_bytes: int
+    product_window: bool
+    variable_window: bool
+    ack_interval_bytes: int
+    nack_interval_ps: int
+    timeout_ps: int
+    retries: int
+    data_class: int
+    ack_class: int
+    ecn: bool
+    recovery: Roce.Recovery
+    min_rate_bps: int
+    increase_bps: int
+    hyper_increase_bps: int
+    dcqcn: Dcqcn
+    hpcc: Hpcc
+    timely: Timely
+    dctcp: RateDctcp
+    def __init__(self, congestion_control: _Optional[str] = ..., payload_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., ack_bytes: _Optional[int] = ..., cnp_bytes: _Optional[int] = ..., cnp_interval_ps: _Optional[int] = ..., time_unit_ps: _Optional[int] = ..., telemetry: bool = ..., window_bytes: _Optional[int] = ..., product_window: bool = ..., variable_window: bool = ..., ack_interval_bytes: _Optional[int] = ..., nack_interval_ps: _Optional[int] = ..., timeout_ps: _Optional[int] = ..., retries: _Optional[int] = ..., data_class: _Optional[int] = ..., ack_class: _Optional[int] = ..., ecn: bool = ..., recovery: _Optional[_Union[Roce.Recovery, str]] = ..., min_rate_bps: _Optional[int] = ..., increase_bps: _Optional[int] = ..., hyper_increase_bps: _Optional[int] = ..., dcqcn: _Optional[_Union[Dcqcn, _Mapping]] = ..., hpcc: _Optional[_Union[Hpcc, _Mapping]] = ..., timely: _Optional[_Union[Timely, _Mapping]] = ..., dctcp: _Optional[_Union[RateDctcp, _Mapping]] = ...) -> None: ...
+
+class Dcqcn(_message.Message):
+    __slots__ = ("gain_ppb", "alpha_interval_ps", "cut_interval_ps", "rise_interval_ps", "counter_bytes", "recovery_steps", "first_rate_ppb", "clamps_target")
+    GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
+    ALPHA_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    CUT_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    RISE_INTERVAL_PS_FIELD_NUMBER: _ClassVar[int]
+    COUNTER_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RECOVERY_STEPS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_RATE_PPB_FIELD_NUMBER: _ClassVar[int]
+    CLAMPS_TARGET_FIELD_NUMBER: _ClassVar[int]
+    gain_ppb: int
+    alpha_interval_ps: int
+    cut_interval_ps: int
+    rise_interval_ps: int
+    counter_bytes: int
+    recovery_steps: int
+    first_rate_ppb: int
+    clamps_target: bool
+    def __init__(self, gain_ppb: _Optional[int] = ..., alpha_interval_ps: _Optional[int] = ..., cut_interval_ps: _Optional[int] = ..., rise_interval_ps: _Optional[int] = ..., counter_bytes: _Optional[int] = ..., recovery_steps: _Optional[int] = ..., first_rate_ppb: _Optional[int] = ..., clamps_target: bool = ...) -> None: ...
+
+class Hpcc(_message.Message):
+    __slots__ = ("target_ppb", "stages", "reacts_fast")
+    TARGET_PPB_FIELD_NUMBER: _ClassVar[int]
+    STAGES_FIELD_NUMBER: _ClassVar[int]
+    REACTS_FAST_FIELD_NUMBER: _ClassVar[int]
+    target_ppb: int
+    stages: int
+    reacts_fast: bool
+    def __init__(self, target_ppb: _Optional[int] = ..., stages: _Optional[int] = ..., reacts_fast: bool = ...) -> None: ...
+
+class Timely(_message.Message):
+    __slots__ = ("short_rtt_ps", "long_rtt_ps", "min_rtt_ps", "weight_ppb", "beta_ppb", "hyper_after")
+    SHORT_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    LONG_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    MIN_RTT_PS_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_PPB_FIELD_NUMBER: _ClassVar[int]
+    BETA_PPB_FIELD_NUMBER: _ClassVar[int]
+    HYPER_AFTER_FIELD_NUMBER: _ClassVar[int]
+    short_rtt_ps: int
+    long_rtt_ps: int
+    min_rtt_ps: int
+    weight_ppb: int
+    beta_ppb: int
+    hyper_after: int
+    def __init__(self, short_rtt_ps: _Optional[int] = ..., long_rtt_ps: _Optional[int] = ..., min_rtt_ps: _Optional[int] = ..., weight_ppb: _Optional[int] = ..., beta_ppb: _Optional[int] = ..., hyper_after: _Optional[int] = ...) -> None: ...
+
+class RateDctcp(_message.Message):
+    __slots__ = ("gain_ppb", "increase_bps")
+    GAIN_PPB_FIELD_NUMBER: _ClassVar[int]
+    INCREASE_BPS_FIELD_NUMBER: _ClassVar[int]
+    gain_ppb: int
+    increase_bps: int
+    def __init__(self, gain_ppb: _Optional[int] = ..., increase_bps: _Optional[int] = ...) -> None: ...
 
 class HostCost(_message.Message):
     __slots__ = ("message_ps", "bytes_per_s")
@@ -155,7 +273,7 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed", "pause_frame_bytes", "reserve_bytes", "resume_bytes", "link_headroom_bytes", "link_share_ppm")
     class Spread(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         FLOW: _ClassVar[Topology.Spread]
@@ -193,6 +311,14 @@ class Topology(_message.Message):
     LOSS_SEED_FIELD_NUMBER: _ClassVar[int]
     NODE_NAMES_FIELD_NUMBER: _ClassVar[int]
     MARKS_AT_DEQUEUE_FIELD_NUMBER: _ClassVar[int]
+    LINK_ECN_FULL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ECN_CHANCE_PPB_FIELD_NUMBER: _ClassVar[int]
+    ECN_SEED_FIELD_NUMBER: _ClassVar[int]
+    PAUSE_FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RESERVE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RESUME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_HEADROOM_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_SHARE_PPM_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -222,7 +348,15 @@ class Topology(_message.Message):
     loss_seed: int
     node_names: _containers.RepeatedScalarFieldContainer[str]
     marks_at_dequeue: bool
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ...) -> None: ...
+    link_ecn_full_bytes: _containers.RepeatedScalarFieldContainer[int]
+    ecn_chance_ppb: int
+    ecn_seed: int
+    pause_frame_bytes: int
+    reserve_bytes: int
+    resume_bytes: int
+    link_headroom_bytes: _containers.RepeatedScalarFieldContainer[int]
+    link_share_ppm: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm")

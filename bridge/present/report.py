@@ -347,12 +347,58 @@ def _packets(result: Result, carried: str) -> list[tuple[str, str]]:
         rows.append(("reordered", _reordered(result.reordering, network)))
     if network.ecn_marks:
         rows.append(("marked", f"{scaled_text(network.ecn_marks)} packets with ECN"))
+    rows += [*_queue_pairs(result), *_paused(result)]
     rtt = (
         _percentiles(network.rtt_mean_ns, network.rtt_p50_ns, network.rtt_p99_ns)
         if network.rtt_flows
         else "not sampled"
     )
     return [*rows, ("RTT", rtt)]
+
+
+def _queue_pairs(result: Result) -> list[tuple[str, str]]:
+    rdma = result.rdma
+    if rdma is None:
+        return []
+    return [
+        (
+            "queue pairs",
+            f"{scaled_text(rdma.cnps)} CNPs, {scaled_text(rdma.nacks)} NACKs, "
+            f"{scaled_text(rdma.repeated_bytes, 'B')} sent twice",
+        )
+    ]
+
+
+def _paused(result: Result) -> list[tuple[str, str]]:
+    """Return how much switches paused, and whether headroom was large enough."""
+    pauses = result.pauses
+    if pauses is None:
+        return []
+    if not pauses.count:
+        return [("paused", "never")]
+    rows = [
+        (
+            "paused",
+            f"{scaled_text(pauses.count)} times, {time_text(pauses.time_ns)} in all, "
+            f"{time_text(pauses.worst_ns)} at the worst port ({pauses.worst_link}), "
+            f"over up to {pauses.hops} hop{'s' * (pauses.hops != 1)}, "
+            f"{pauses.hosts} links of ranks",
+        ),
+        (
+            "headroom",
+            f"at most {scaled_text(pauses.headroom_peak_bytes, 'B')} of "
+            f"{scaled_text(pauses.headroom_bytes, 'B')} used",
+        ),
+    ]
+    if pauses.headroom_drops:
+        rows.append(
+            (
+                "headroom too small",
+                f"{scaled_text(pauses.headroom_drops)} packets did not fit; a link had needed "
+                f"{scaled_text(pauses.headroom_lack_bytes, 'B')} more",
+            )
+        )
+    return rows
 
 
 def _reordered(found: Reordering, network: NetworkStatistics) -> str:

@@ -431,6 +431,43 @@ class Simulator(Block):
     """Versions of cosim, ns3 and python."""
 
 
+class Rdma(Block):
+    """What queue pairs of RoCE did beside sending."""
+
+    cnps: int
+    """Congestion notifications that receivers sent, in ACKs or as packets of their own."""
+    nacks: int
+    """Requests of receivers for missing packets."""
+    repeated_bytes: int
+    """Payload that was sent again, in bytes."""
+
+
+class Pauses(Block):
+    """How often lossless switches paused the ports that send to them."""
+
+    count: int
+    """Number of pauses that reached a port."""
+    time_ns: float
+    """Time that ports were paused, summed over the ports."""
+    worst_link: str
+    """The link that was paused longest, by its ends; empty if none was."""
+    worst_ns: float
+    """Time that it was paused."""
+    hops: int
+    """Longest chain of pauses: a switch that is paused, and then pauses a link itself, makes it one
+    longer."""
+    hosts: int
+    """Number of links of ranks that were paused."""
+    headroom_peak_bytes: int
+    """Most headroom that a link has taken, in bytes."""
+    headroom_bytes: int
+    """Headroom of that link, in bytes."""
+    headroom_drops: int
+    """Packets that were dropped because they did not fit into headroom."""
+    headroom_lack_bytes: int
+    """Further headroom that the worst of these links had needed during a pause, in bytes."""
+
+
 class Replay(Block):
     """How much of the network's work was simulated only once (see `simulation.replay`).
 

@@ -29,6 +29,8 @@ from bridge.results.measurements import (
     LayerIteration,
     NetworkEvents,
     NetworkStatistics,
+    Pauses,
+    Rdma,
     Reconfiguration,
     Reordering,
     Replay,
@@ -112,6 +114,10 @@ class Result(BaseModel):
     replay: Replay | None = None
     """What the network carried without simulating its packets again. Present only on `express`,
     unless `simulation.replay` is off or does not apply."""
+    rdma: Rdma | None = None
+    """What queue pairs did; null unless `transport.protocol` is roce."""
+    pauses: Pauses | None = None
+    """What lossless switches paused; null unless `switches.buffer_sharing` is pfc."""
     system: System
     """The activity of the system layer."""
     simulator: Simulator

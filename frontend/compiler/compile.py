@@ -162,7 +162,6 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
     switches = scenario.switches
     if switches.buffer_sharing == "dynamic":
         record.shared_memory_alpha_ppm = max(1, round(switches.buffer_alpha * _PPM))
-    record.marks_at_dequeue = switches.ecn_marking == "dequeue"
     _add_routing(record, resolved)
 
 

@@ -12,6 +12,8 @@ from frontend.resolve import Resolved
 from frontend.scenario import Scenario
 from frontend.stream import append
 
+_PPM, _PPB = 10**6, 10**9
+
 MOST_CONNECTIONS = 1 << 22
 """Greatest number of connections if a pair has several. On `express`, each takes about 1.7 kB."""
 
@@ -114,9 +116,60 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
         "path_begin": paths.begin,
         "path_links": paths.links,
     }
+    if (thresholds := resolved.thresholds(network.rate_bps)) is not None:
+        marks = network.ecn_threshold_bytes > 0
+        columns["link_ecn_threshold_bytes"] = np.where(marks, thresholds.begin, 0)
+        if (thresholds.end > thresholds.begin).any():
+            columns["link_ecn_full_bytes"] = np.where(marks, thresholds.end, 0)
+            record.ecn_chance_ppb = round(thresholds.chance * _PPB)
+            record.ecn_seed = resolved.scenario.seed
+        record.marks_at_dequeue = thresholds.at_dequeue
+    if resolved.scenario.switches.buffer_sharing == "pfc":
+        columns |= _lossless(record, resolved)
     for name, values in columns.items():
         append(record, name, values)
     return record
+
+
+def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.integer]]:
+    """Write what lossless switches keep, and return what they keep for each link.
+
+    Raises ScenarioError if the memory of a switch is too small.
+    """
+    network, pfc = resolved.network, resolved.scenario.switches.pfc
+    packet = resolved.payload_bytes + resolved.header_bytes
+    rate, latency = network.rate_bps.astype(float), network.latency_ps.astype(float)
+    way = np.ceil(rate * latency / 8e12)
+    formula = pfc.headroom.written()
+    if formula == "cable":
+        headroom = 2 * way + 3 * packet + 2 * pfc.frame
+    elif formula == "three_latencies":
+        headroom = 3 * way
+    else:
+        headroom = np.full(len(rate), float(pfc.headroom))
+    hosts = rate[network.source < network.ranks]
+    slowest = hosts.min() if len(hosts) else rate.min()
+    doublings = np.maximum(0, np.floor(np.log2(rate / slowest)))
+    share = np.minimum(np.maximum(1, np.round(pfc.alpha * 2**doublings * _PPM)), 2**32 - 1)
+    record.pause_frame_bytes = pfc.frame
+    record.reserve_bytes = pfc.reserve
+    record.resume_bytes = pfc.resume_offset
+    memory = np.bincount(network.source, network.buffer_bytes.astype(float), network.nodes)
+    kept = np.bincount(network.target, headroom + float(pfc.reserve), network.nodes)
+    small = np.flatnonzero((memory > 0) & (memory <= kept))
+    if len(small):
+        node = int(small[0])
+        refused = RefusedError(
+            "switches.buffer_sharing",
+            f"expected per_port or dynamic, or a larger buffer: a switch has {int(memory[node])} "
+            f"bytes, and the reserve and headroom of the links into it take {int(kept[node])}",
+        )
+        data = resolved.scenario.model_dump(mode="json", exclude_unset=True)
+        raise ScenarioError(refused.sentence(data))
+    return {
+        "link_headroom_bytes": headroom.astype(np.uint64),
+        "link_share_ppm": share.astype(np.uint32),
+    }
 
 
 def _require_room(scenario: Scenario, pairs: int) -> None:

@@ -108,6 +108,9 @@ MOVED: Mapping[tuple[str, ...], tuple[str, ...]] = {
 }
 """The new place of each old one."""
 
+_OF_TCP = {("transport", "ecn", "threshold"), ("transport", "ecn", "enabled")}
+"""Old places that are keys of another protocol."""
+
 GRAPH = ("topology", "graph")
 """The new place of what a graph has had as a family with keys of its own."""
 
@@ -131,7 +134,7 @@ class Moved(NamedTuple):
         return f"{text}: {self.value}" if self.new == GRAPH and self.value is not None else text
 
 
-def take_moved(data: dict[str, Any], depth: int = 0) -> list[Moved]:
+def take_moved(data: dict[str, Any], depth: int = 0, protocol: Any = None) -> list[Moved]:
     """Remove the values at old places from a scenario, and return them.
 
     Parameters
@@ -140,9 +143,16 @@ def take_moved(data: dict[str, Any], depth: int = 0) -> list[Moved]:
         The content, which is changed. Parts that become empty go, too.
     depth : int
         Levels of which empty parts stay.
+    protocol : str, optional
+        The transport protocol, if the content does not say it.
     """
     found = []
+    transport = data.get("transport")
+    if isinstance(transport, dict):
+        protocol = transport.get("protocol", protocol)
     for old, new in MOVED.items():
+        if old in _OF_TCP and protocol not in (None, "tcp"):
+            continue
         parents = list(_along(data, old[:-1]))
         if len(parents) == len(old) and old[-1] in parents[-1]:
             found.append(Moved(old, new, parents[-1].pop(old[-1])))
@@ -236,7 +246,9 @@ def moved_overrides(
     part: Any = deepcopy(value)
     for key in reversed(path):
         part = {key: part}
-    found = take_moved(part, 1)
+    transport = data.get("transport")
+    protocol = transport.get("protocol") if isinstance(transport, Mapping) else None
+    found = take_moved(part, 1, protocol)
     rest = list(_along(part, path[:-1]))
     kept = [(path, rest[-1][path[-1]])] if len(rest) == len(path) and path[-1] in rest[-1] else []
     return kept + [(one.new, one.value) for one in found], found

@@ -90,6 +90,13 @@ def _routing(scenario: Scenario) -> Problems:
     routing = scenario.routing
     fabric = FABRICS[scenario.fabric]
     circuits = TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology)
+    protocol = scenario.transport.protocol
+    if circuits and not PROTOCOLS[protocol].changes_circuits():
+        yield (
+            "transport.protocol",
+            "expected tcp, because topology.reconfiguration is given, and connections pause while "
+            "circuits change",
+        )
     changing = [number for number, event in enumerate(scenario.events) if is_link_event(event)]
     if changing and circuits:
         yield (
@@ -170,9 +177,19 @@ def _transport(scenario: Scenario) -> Problems:
         )
     if transport.flows_per_pair > 1 and family.changes_links(scenario.topology):
         yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
-    if switches.buffer_sharing == "dynamic" and switches.buffer_unit != "bytes":
-        yield "switches.buffer_unit", "expected bytes, because switches.buffer_sharing is dynamic"
-    if not transport.ecn:
+    if switches.buffer_sharing != "per_port" and switches.buffer_unit != "bytes":
+        because = f"because switches.buffer_sharing is {switches.buffer_sharing}"
+        yield "switches.buffer_unit", f"expected bytes, {because}"
+    if switches.buffer_sharing == "pfc":
+        expected = "expected per_port or dynamic, because"
+        if scenario.fabric == "native":
+            yield (
+                "switches.buffer_sharing",
+                f"{expected} the fabric is native, and ns-3's devices cannot be paused",
+            )
+        if family.changes_links(scenario.topology):
+            yield "switches.buffer_sharing", f"{expected} topology.reconfiguration is given"
+    if transport.protocol != "tcp" or not transport.ecn:
         return
     if switches.ecn_threshold is None:
         because = "because transport.ecn is true"

@@ -13,7 +13,7 @@ from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
-from frontend.transports import PROTOCOLS
+from frontend.transports import PROTOCOLS, Thresholds
 from frontend.workloads import WORKLOADS, Plan
 from topology_gen import Network
 
@@ -41,8 +41,14 @@ class Resolved:
     @property
     def ecn_threshold_bytes(self) -> int:
         """Queue length in bytes above which packets are marked with ECN; 0 turns marking off."""
-        threshold = self.scenario.switches.ecn_threshold
-        return int(threshold or 0) if self.scenario.transport.ecn else 0
+        thresholds = self.thresholds(np.zeros(1, dtype=np.uint64))
+        return 0 if thresholds is None else int(thresholds.begin[0])
+
+    def thresholds(self, rates: NDArray[np.uint64]) -> Thresholds | None:
+        """Return where links with some rates begin to mark packets; None: nowhere."""
+        transport = self.scenario.transport
+        protocol = PROTOCOLS[transport.protocol]
+        return protocol.thresholds(transport, self.scenario.switches, rates)
 
     @property
     def payload_bytes(self) -> int:
@@ -54,8 +60,7 @@ class Resolved:
     def header_bytes(self) -> int:
         """Bytes of a packet on the wire beside its payload."""
         transport = self.scenario.transport
-        inside = PROTOCOLS[transport.protocol].header_bytes(transport)
-        return inside + self.scenario.links.header
+        return PROTOCOLS[transport.protocol].wire_header_bytes(transport, self.scenario.links)
 
     @cached_property
     def network(self) -> Network:

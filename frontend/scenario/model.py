@@ -24,6 +24,7 @@ from frontend.topologies import TOPOLOGIES
 from frontend.topologies.fat_tree import FatTree
 from frontend.topologies.flat import FlatTopology, HierarchicalTopology
 from frontend.transports import DEFAULT, PROTOCOLS, tcp
+from frontend.transports.roce import RoceTransport
 from frontend.transports.tcp import TcpTransport
 from frontend.workloads import WORKLOADS
 from frontend.workloads.chakra import ChakraWorkload
@@ -42,7 +43,7 @@ def _with_protocol(value: Any) -> Any:
 if TYPE_CHECKING:
     # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
-    Transport = TcpTransport
+    Transport = TcpTransport | RoceTransport
     Workload = (
         CollectiveWorkload
         | DlrmWorkload

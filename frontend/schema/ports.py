@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from frontend.schema.base import Count, Model, Whole, listed
-from frontend.schema.quantities import Delay, HeaderSize, PacketSize, PositiveDelay, PositiveSize
+from frontend.schema.quantities import (
+    Delay,
+    FrameSize,
+    Headroom,
+    HeaderSize,
+    PacketSize,
+    PositiveDelay,
+    PositiveSize,
+    Size,
+)
 
 PPP_HEADER_BYTES = 2  # what ns-3's PointToPointNetDevice adds to an IP packet
 
@@ -26,6 +35,25 @@ class Links(Model):
         return self.mtu + self.header
 
 
+class Pfc(Model):
+    """Priority flow control (IEEE 802.1Qbb): what a lossless switch keeps for each link into it."""
+
+    alpha: Annotated[float, Field(ge=1e-6, le=1024)] = 0.125
+    """Shared bytes of a link over the free memory from which it is paused; twice as much for each
+    doubling of its rate over that of the slowest link of a rank."""
+    reserve: Size = Size.parse("4KiB")
+    """Memory of each link that no other link uses."""
+    headroom: Headroom = Headroom.parse("cable")
+    """Memory of each link for what still comes after a pause. cable: both ways of the link at its
+    rate, three full packets and two pause frames, which is enough; three_latencies: rate times
+    latency times 3, as in the public simulator of the HPCC paper."""
+    resume_offset: Size = Size.parse("3KiB")
+    """A link resumes so far below its threshold."""
+    frame: FrameSize = FrameSize.parse("84B")
+    """A pause or resume frame on the wire; 84 is an Ethernet frame of 64 bytes with its preamble
+    and gap."""
+
+
 class Switches(Model):
     """The egress queues of switches, and of ranks that are linked to ranks. `topology` has the
     sizes of their buffers."""
@@ -34,10 +62,13 @@ class Switches(Model):
     """What fills the buffer of an egress queue. bytes: the bytes of the packets; packets: their
     number, as many as full packets (`links.mtu` and `links.header`) fit into the buffer, so an ACK
     takes as much room as a full packet."""
-    buffer_sharing: Literal["per_port", "dynamic"] = "per_port"
+    buffer_sharing: Literal["per_port", "dynamic", "pfc"] = "per_port"
     """How the ports of a switch share its packet memory. per_port: each port has an equal part.
     dynamic: a queue may be as long as `buffer_alpha` times the memory that is free (Choudhury and
-    Hahne 1998; α in Broadcom's switches)."""
+    Hahne 1998; α in Broadcom's switches). pfc: lossless, a switch pauses the links that fill its
+    memory (see `pfc`)."""
+    pfc: Pfc = Pfc()
+    """With `buffer_sharing: pfc`: how memory is divided."""
     buffer_alpha: Annotated[float, Field(gt=0, le=1024)] = 1.0
     """With `buffer_sharing: dynamic`: longest queue of a port over the free memory."""
     ecn_threshold: PositiveSize | None = None

@@ -103,6 +103,37 @@ class SegmentSize(PositiveSize):
     minimum = 16  # an MTU of 68 less IPv4, TCP and the timestamp option
 
 
+class FrameSize(PositiveSize):
+    """Bytes of a frame on the wire."""
+
+    maximum = 10_000
+
+
+class Headroom(Size):
+    """Bytes, or the name of a formula, which is held as 0 bytes."""
+
+    formulas: ClassVar[tuple[str, ...]] = ("cable", "three_latencies")
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """As `Quantity.parse`, and the names."""
+        if isinstance(value, str) and value.strip() in cls.formulas:
+            result = cls(0)
+            result.given = value.strip()
+            return result
+        try:
+            return super().parse(value)
+        except ValueError as error:
+            raise ValueError(f"{error}, or {' or '.join(cls.formulas)}") from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        written = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [{"enum": list(cls.formulas)}, *written.get("anyOf", [written])]}
+
+
 class HeaderSize(Size):
     """Bytes of a link's header."""
 

@@ -11,6 +11,3 @@ class Transport(Model):
     flows_per_pair: Count = 1
     """Number of connections of an ordered pair of ranks, which take the same path. Each message is
     divided evenly among them. If there are several, a run has at most 4194304 connections."""
-    ecn: bool = False
-    """Explicit congestion notification: ports mark packets from `switches.ecn_threshold` on,
-    receivers echo the marks, and senders slow down."""

@@ -6,14 +6,14 @@ To add a protocol, write a module with an entry, and add it to the list below. T
 
 from typing import Any
 
-from frontend.transports import tcp
-from frontend.transports.registry import PROTOCOLS, Protocol
+from frontend.transports import roce, tcp
+from frontend.transports.registry import PROTOCOLS, Protocol, Thresholds
 
-_PROTOCOLS: tuple[Protocol[Any], ...] = (tcp.PROTOCOL,)
+_PROTOCOLS: tuple[Protocol[Any], ...] = (tcp.PROTOCOL, roce.PROTOCOL)
 for _protocol in _PROTOCOLS:
     PROTOCOLS.register(_protocol)
 
 DEFAULT = tcp.PROTOCOL.name
 """The protocol of a scenario that names none."""
 
-__all__ = ["DEFAULT", "PROTOCOLS", "Protocol"]
+__all__ = ["DEFAULT", "PROTOCOLS", "Protocol", "Thresholds"]

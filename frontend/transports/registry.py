@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from frontend.fabrics import Fabric
 from frontend.schema.base import Problems, description
@@ -13,6 +16,19 @@ from frontend.schema.transport import Transport
 from topology_gen.registry import Registry
 
 AnyTransport = TypeVar("AnyTransport", bound=Transport)
+
+
+class Thresholds(NamedTuple):
+    """Lengths of egress queues from which packets are marked."""
+
+    begin: NDArray[np.uint64]
+    """For each link, from where on some packets are marked."""
+    end: NDArray[np.uint64]
+    """For each link, from where on all packets are marked."""
+    chance: float = 1.0
+    """Part of the packets that are marked just below `end`."""
+    at_dequeue: bool = False
+    """Whether the queue is compared when a packet leaves."""
 
 
 class Protocol(ABC, Generic[AnyTransport]):
@@ -41,6 +57,20 @@ class Protocol(ABC, Generic[AnyTransport]):
     @abstractmethod
     def header_bytes(self, transport: AnyTransport) -> int:
         """Return the bytes of a packet between the header of the link and the payload."""
+
+    def wire_header_bytes(self, transport: AnyTransport, links: Links) -> int:
+        """Return the bytes of a packet on the wire beside its payload."""
+        return self.header_bytes(transport) + links.header
+
+    def thresholds(
+        self, transport: AnyTransport, switches: Switches, rates: NDArray[np.uint64]
+    ) -> Thresholds | None:
+        """Return where links with some rates begin to mark packets; None: nowhere."""
+        return None
+
+    def changes_circuits(self) -> bool:
+        """Tell whether its connections can pause while circuits change."""
+        return True
 
     @abstractmethod
     def payload_bytes(self, transport: AnyTransport, links: Links) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from frontend.fabrics import Fabric
 from frontend.schema.base import Count, Model, Problems
 from frontend.schema.ports import Links, Switches
 from frontend.schema.quantities import PositiveDelay, SegmentSize, Window
 from frontend.schema.transport import Transport
-from frontend.transports.registry import Protocol
+from frontend.transports.registry import Protocol, Thresholds
 
 HEADER_BYTES = 40  # IPv4 and TCP without options
 TIMESTAMP_OPTION_BYTES = 12  # ten bytes, padded to whole words
@@ -99,6 +102,9 @@ class TcpTransport(Transport):
     ticks each microsecond."""
     delayed_ack: DelayedAck = DelayedAck()
     """When a receiver sends an ACK."""
+    ecn: bool = False
+    """Explicit congestion notification: ports mark packets from `switches.ecn_threshold` on,
+    receivers echo the marks, and senders slow down."""
     recovery: Literal["prr", "classic"] = "prr"
     """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""
@@ -117,6 +123,14 @@ class _Tcp(Protocol[TcpTransport]):
 
     def window_bytes(self, transport: TcpTransport) -> int:
         return transport.window
+
+    def thresholds(
+        self, transport: TcpTransport, switches: Switches, rates: NDArray[np.uint64]
+    ) -> Thresholds | None:
+        if not transport.ecn:
+            return None
+        threshold = np.full(len(rates), switches.ecn_threshold or 0, dtype=np.uint64)
+        return Thresholds(threshold, threshold, at_dequeue=switches.ecn_marking == "dequeue")
 
     def problems(self, transport: TcpTransport, links: Links, fabric: Fabric) -> Problems:
         headers, window = self.header_bytes(transport), transport.window

@@ -5,17 +5,20 @@
 #include "fabrics/registry.h"
 
 #include "fabrics/analytical/analytical-fabric.h"
+#include "fabrics/express/busy-until-port.h"
 #include "fabrics/express/express-datapath.h"
+#include "fabrics/express/pulled-port.h"
 #include "fabrics/flow/flow-fabric.h"
 #include "fabrics/host/host-fabric.h"
 #include "fabrics/native/native-datapath.h"
 #include "fabrics/packet/episode-player.h"
 #include "fabrics/packet/packet-fabric.h"
+#include "fabrics/transports.h"
 #include "network/transport-facts.h"
 #include "support/quoted-name.h"
 #include "transport/drop-tail-buffer.h"
+#include "transport/pfc-buffer.h"
 #include "transport/shared-buffer.h"
-#include "transport/tcp/tcp-transport.h"
 
 #include <map>
 #include <stdexcept>
@@ -46,6 +49,8 @@ MakeBuffers(const Topology& topology, const Settings& settings)
 {
     BufferRules rules;
     rules.marksAtDequeue = topology.marksAtDequeue;
+    rules.chancePpb = topology.ecnChancePpb;
+    rules.seed = topology.ecnSeed;
     if (settings.tcp.buffersCountPackets)
     {
         rules.slotBytes = GetPacketFormat(settings).GetLargestBytes();
@@ -55,15 +60,41 @@ MakeBuffers(const Topology& topology, const Settings& settings)
     {
         bytes[topology.linkSource[link]] += topology.linkBufferBytes[link];
     }
+    const auto ingresses =
+        topology.pauseFrameBytes == 0 ? nullptr : std::make_shared<PfcLinks>(topology);
     SwitchBuffers buffers;
     const uint64_t alphaPpm = topology.sharedMemoryAlphaPpm;
     for (uint32_t node = 0; node < topology.nodes; ++node)
     {
+        rules.node = node;
+        if (ingresses && bytes[node] > 0)
+        {
+            buffers.push_back(std::make_unique<PfcBuffer>(rules, ingresses, bytes[node]));
+            continue;
+        }
         buffers.push_back(alphaPpm > 0
                               ? std::make_unique<SharedBuffer>(rules, bytes[node], alphaPpm)
                               : std::make_unique<DropTailBuffer>(rules));
     }
     return buffers;
+}
+
+/// @return a maker of the simplest ports that can do what is asked of them
+PortMaker
+ChoosePorts(const Topology& topology, const Settings& settings)
+{
+    if (UsesTelemetry(settings) || topology.pauseFrameBytes > 0)
+    {
+        return PulledPort::Make;
+    }
+    if (IsPulled(settings))
+    { // the ports of ranks ask for packets
+        return [ranks = topology.ranks](const PortSetup& setup) {
+            return setup.state.source < ranks ? PulledPort::Make(setup)
+                                              : BusyUntilPort::Make(setup);
+        };
+    }
+    return BusyUntilPort::Make;
 }
 
 std::unique_ptr<Fabric>
@@ -77,13 +108,14 @@ MakeExpress(const Topology& topology, const Settings& settings)
 {
     const auto make = [](const DatapathSetup& setup,
                          DatapathClient& client) -> std::unique_ptr<Datapath> {
-        return std::make_unique<ExpressDatapath>(
-            setup,
-            client,
-            std::make_unique<TcpTransport>(setup.settings.tcp, setup.clock),
-            MakeBuffers(setup.topology, setup.settings));
+        return std::make_unique<ExpressDatapath>(setup,
+                                                 client,
+                                                 MakeTransport(setup.settings, setup.clock),
+                                                 MakeBuffers(setup.topology, setup.settings),
+                                                 ChoosePorts(setup.topology, setup.settings));
     };
-    if (!settings.replay || !topology.HasFixedPaths() || !TcpTransport::CanReplay(settings.tcp))
+    if (!settings.replay || !topology.HasFixedPaths() || !CanReplay(settings) ||
+        topology.pauseFrameBytes > 0)
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }
@@ -104,6 +136,16 @@ MakeFlow(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeNative(const Topology& topology, const Settings& settings)
 {
+    if (settings.UsesRoce())
+    {
+        throw std::invalid_argument(
+            "settings: the fabric \"native\" has ns-3's TCP, but the transport is RoCE");
+    }
+    if (topology.pauseFrameBytes > 0)
+    {
+        throw std::invalid_argument(
+            "topology: the fabric \"native\" has ns-3's devices, which cannot be paused");
+    }
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
         return std::make_unique<NativeDatapath>(setup,
                                                 client,

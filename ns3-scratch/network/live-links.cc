@@ -14,15 +14,17 @@ LiveLinks::LiveLinks(const Topology& topology)
     m_links.reserve(topology.linkSource.size());
     for (std::size_t link = 0; link < topology.linkSource.size(); ++link)
     {
-        m_links.push_back({topology.linkSource[link],
-                           topology.linkTarget[link],
-                           topology.linkRateBps[link],
-                           topology.linkLatencyPs[link],
-                           topology.linkBufferBytes[link],
-                           topology.linkEcnThresholdBytes[link],
-                           topology.linkDimension[link],
-                           true,
-                           topology.linkLossPpb.empty() ? 0 : topology.linkLossPpb[link]});
+        m_links.push_back(
+            {topology.linkSource[link],
+             topology.linkTarget[link],
+             topology.linkRateBps[link],
+             topology.linkLatencyPs[link],
+             topology.linkBufferBytes[link],
+             topology.linkEcnThresholdBytes[link],
+             topology.linkDimension[link],
+             true,
+             topology.linkLossPpb.empty() ? 0 : topology.linkLossPpb[link],
+             topology.linkEcnFullBytes.empty() ? 0 : topology.linkEcnFullBytes[link]});
     }
 }
 

@@ -28,6 +28,7 @@ struct LinkState
     uint32_t dimension;         //!< index in Topology::dimensions
     bool isUp;                  //!< true if the link carries packets
     uint32_t lossPpb{0};        //!< part of the packets that it loses [10^-9]
+    uint64_t ecnFullBytes{0};   //!< queue length from which all are marked; 0: ecnThresholdBytes
 };
 
 /// @return the rate at which a link delivers, without the part that it loses [bit/s]

@@ -109,6 +109,47 @@ inline constexpr auto FIELDS<Replay> = std::make_tuple(Field{"episodes", &Replay
                                                        Field{"messages", &Replay::messages},
                                                        Field{"packets", &Replay::packets});
 
+/// What RoCE counts.
+struct Rdma
+{
+    uint64_t cnps{0};          //!< congestion notifications, in ACKs or as packets
+    uint64_t nacks{0};         //!< requests for missing packets
+    uint64_t repeatedBytes{0}; //!< payload that was sent again
+};
+
+template <>
+inline constexpr auto FIELDS<Rdma> = std::make_tuple(Field{"cnps", &Rdma::cnps},
+                                                     Field{"nacks", &Rdma::nacks},
+                                                     Field{"repeated_bytes", &Rdma::repeatedBytes});
+
+/// How often switches paused the ports that send to them.
+struct Pauses
+{
+    uint64_t count{0};
+    uint64_t timePs{0};    //!< time that ports were paused, summed
+    std::string worstLink; //!< the link that was paused longest, by its ends
+    uint64_t worstPs{0};   //!< time that it was paused
+    uint64_t hops{0};      //!< longest chain of pauses of which each caused the next
+    uint64_t hosts{0};     //!< links of ranks that were paused
+    uint64_t headroomPeakBytes{0};
+    uint64_t headroomBytes{0}; //!< of the link with the peak
+    uint64_t headroomDrops{0}; //!< packets that did not fit into headroom
+    uint64_t headroomLackBytes{0};
+};
+
+template <>
+inline constexpr auto FIELDS<Pauses> =
+    std::make_tuple(Field{"count", &Pauses::count},
+                    Field{"time_ns", &Pauses::timePs},
+                    Field{"worst_link", &Pauses::worstLink},
+                    Field{"worst_ns", &Pauses::worstPs},
+                    Field{"hops", &Pauses::hops},
+                    Field{"hosts", &Pauses::hosts},
+                    Field{"headroom_peak_bytes", &Pauses::headroomPeakBytes},
+                    Field{"headroom_bytes", &Pauses::headroomBytes},
+                    Field{"headroom_drops", &Pauses::headroomDrops},
+                    Field{"headroom_lack_bytes", &Pauses::headroomLackBytes});
+
 /// What a fabric measured since its start.
 struct NetworkStatistics
 {
@@ -143,6 +184,8 @@ struct NetworkStatistics
     std::vector<DimensionStatistics> dimensions;
     std::optional<LossRisk> lossRisk; //!< empty if packets were simulated, or none can be lost
     std::optional<Replay> replay;     //!< empty if nothing is replayed
+    std::optional<Rdma> rdma;         //!< empty if the transport is not RoCE
+    std::optional<Pauses> pauses;     //!< empty if switches pause nobody
 };
 
 /// The block "network" of a result. What is not listed here is in other blocks.

@@ -22,9 +22,26 @@ constexpr double UNLIMITED_BYTES = 1e18;
 
 } // namespace
 
+uint32_t
+GetMostTimeouts(const Settings& settings)
+{
+    return settings.UsesRoce() ? settings.roce.retries + 1 : TCP_DATA_RETRIES;
+}
+
 PacketFormat
 GetPacketFormat(const Settings& settings)
 {
+    if (settings.UsesRoce())
+    {
+        const RoceSettings& roce = settings.roce;
+        const uint32_t full = roce.payloadBytes + roce.headerBytes;
+        return {std::max({full, roce.ackBytes, roce.cnpBytes}),
+                roce.payloadBytes,
+                roce.headerBytes,
+                roce.ackBytes,
+                0,
+                roce.timeUnitPs};
+    }
     const TcpSettings& tcp = settings.tcp;
     const uint32_t headers = GetDataHeaderBytes(tcp.timestamps) + tcp.linkHeaderBytes;
     return {tcp.mtuBytes, std::max(tcp.segmentBytes, 1U), headers, headers, tcp.linkHeaderBytes};
@@ -33,6 +50,12 @@ GetPacketFormat(const Settings& settings)
 WindowLimits
 GetWindowLimits(const Settings& settings)
 {
+    if (settings.UsesRoce())
+    { // a bandwidth-delay product limits nothing in an empty network
+        const uint64_t bytes = settings.roce.windowBytes;
+        const double window = bytes == 0 ? UNLIMITED_BYTES : static_cast<double>(bytes);
+        return {window, window, window};
+    }
     const TcpSettings& tcp = settings.tcp;
     if (tcp.unlimitedWindow)
     {

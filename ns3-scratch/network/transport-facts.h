@@ -31,6 +31,7 @@ struct PacketFormat
     uint32_t headerBytes{0};  //!< all headers of a data packet, that of the link included
     uint32_t ackBytes{0};     //!< packet that only acknowledges, all headers included
     uint32_t linkBytes{0};    //!< header of the link alone
+    uint32_t timeUnitPs{1};   //!< unit to which transmission times are rounded
 
     /// @return the size of a data packet that is full [bytes on the wire]
     uint32_t GetFullBytes() const
@@ -64,6 +65,12 @@ struct WindowLimits
     double firstBytes;   //!< before the first acknowledgment
     double fullBytes;    //!< never more
 };
+
+/// Retransmission timeouts in a row after which TCP gives a connection up.
+inline constexpr uint32_t TCP_DATA_RETRIES = 15;
+
+/// @return the number of retransmission timeouts in a row after which a flow is given up
+uint32_t GetMostTimeouts(const Settings& settings);
 
 /// @return the format that follows from the settings of the transport
 PacketFormat GetPacketFormat(const Settings& settings);

@@ -66,7 +66,7 @@ Zones::Zones(const Topology& topology, const PathIndex& paths)
         {
             const uint32_t link = topology.pathLinks[i];
             sets.Join(firstPath + path, link);
-            if (topology.sharedMemoryAlphaPpm > 0)
+            if (topology.sharedMemoryAlphaPpm > 0 || topology.pauseFrameBytes > 0)
             {
                 sets.Join(link, links + topology.linkSource[link]);
             }

@@ -379,6 +379,8 @@ WriteResult(const RunData& run)
     WriteSystem(json, stream.topology, run.admission);
     WriteNetwork(json, stream.topology, run);
     json.Member("replay", run.network.replay);
+    json.Member("rdma", run.network.rdma);
+    json.Member("pauses", run.network.pauses);
     json.Key("simulator").Object(Named{"events", run.outcome.events});
     json.EndObject();
     return json.GetText();

@@ -89,6 +89,76 @@ inline constexpr auto FIELDS<TcpSettings> = std::tuple{
     &TcpSettings::unlimitedWindow,
 };
 
+inline constexpr Range PART_PPB{1, ALL_PPB};
+inline constexpr Range INTERVAL{1, MAX_DELAY_PS};
+inline constexpr Range PACKET_BYTES{0, 65535};
+inline constexpr Range TRAFFIC_CLASS{0, 7};
+
+template <>
+inline constexpr auto FIELDS<DcqcnSettings> = std::tuple{
+    Limited("gain_ppb", &DcqcnSettings::gainPpb, PART_PPB),
+    Limited("alpha_interval_ps", &DcqcnSettings::alphaIntervalPs, INTERVAL),
+    Limited("cut_interval_ps", &DcqcnSettings::cutIntervalPs, INTERVAL),
+    Limited("rise_interval_ps", &DcqcnSettings::riseIntervalPs, INTERVAL),
+    Limited("counter_bytes", &DcqcnSettings::counterBytes, BYTES),
+    Limited("recovery_steps", &DcqcnSettings::recoverySteps, Range{0, 1000}),
+    Limited("first_rate_ppb", &DcqcnSettings::firstRatePpb, PART_PPB),
+    &DcqcnSettings::clampsTarget,
+};
+
+template <>
+inline constexpr auto FIELDS<HpccSettings> = std::tuple{
+    Limited("target_ppb", &HpccSettings::targetPpb, PART_PPB),
+    Limited("stages", &HpccSettings::stages, Range{0, 1000}),
+    &HpccSettings::reactsFast,
+};
+
+template <>
+inline constexpr auto FIELDS<TimelySettings> = std::tuple{
+    Limited("short_rtt_ps", &TimelySettings::shortRttPs, INTERVAL),
+    Limited("long_rtt_ps", &TimelySettings::longRttPs, INTERVAL),
+    Limited("min_rtt_ps", &TimelySettings::minRttPs, INTERVAL),
+    Limited("weight_ppb", &TimelySettings::weightPpb, PART_PPB),
+    Limited("beta_ppb", &TimelySettings::betaPpb, PART_PPB),
+    Limited("hyper_after", &TimelySettings::hyperAfter, POSITIVE),
+};
+
+template <>
+inline constexpr auto FIELDS<RateDctcpSettings> = std::tuple{
+    Limited("gain_ppb", &RateDctcpSettings::gainPpb, PART_PPB),
+    Limited("increase_bps", &RateDctcpSettings::increaseBps, Range{1, MAX_BYTES}),
+};
+
+template <>
+inline constexpr auto FIELDS<RoceSettings> = std::tuple{
+    &RoceSettings::congestionControl,
+    Limited("payload_bytes", &RoceSettings::payloadBytes, Range{1, 65535}),
+    Limited("header_bytes", &RoceSettings::headerBytes, PACKET_BYTES),
+    Limited("ack_bytes", &RoceSettings::ackBytes, Range{1, 65535}),
+    Limited("cnp_bytes", &RoceSettings::cnpBytes, PACKET_BYTES),
+    Limited("cnp_interval_ps", &RoceSettings::cnpIntervalPs, DELAY),
+    Limited("time_unit_ps", &RoceSettings::timeUnitPs, Range{1, 1'000'000}),
+    &RoceSettings::telemetry,
+    Limited("window_bytes", &RoceSettings::windowBytes, BYTES),
+    &RoceSettings::productWindow,
+    &RoceSettings::variableWindow,
+    Limited("ack_interval_bytes", &RoceSettings::ackIntervalBytes, POSITIVE),
+    Limited("nack_interval_ps", &RoceSettings::nackIntervalPs, DELAY),
+    Limited("timeout_ps", &RoceSettings::timeoutPs, INTERVAL),
+    Limited("retries", &RoceSettings::retries, Range{0, 1000}),
+    Limited("data_class", &RoceSettings::dataClass, TRAFFIC_CLASS),
+    Limited("ack_class", &RoceSettings::ackClass, TRAFFIC_CLASS),
+    &RoceSettings::ecn,
+    &RoceSettings::recovery,
+    Limited("min_rate_bps", &RoceSettings::minRateBps, Range{1, MAX_BYTES}),
+    Limited("increase_bps", &RoceSettings::increaseBps, Range{1, MAX_BYTES}),
+    Limited("hyper_increase_bps", &RoceSettings::hyperIncreaseBps, Range{1, MAX_BYTES}),
+    Limited("dcqcn", &RoceSettings::dcqcn),
+    Limited("hpcc", &RoceSettings::hpcc),
+    Limited("timely", &RoceSettings::timely),
+    Limited("dctcp", &RoceSettings::dctcp),
+};
+
 template <>
 inline constexpr auto FIELDS<HostCost> = std::tuple{
     Limited("message_ps", &HostCost::messagePs, DELAY),
@@ -120,15 +190,17 @@ inline constexpr auto FIELDS<StreamHeader> = std::tuple{
     &StreamHeader::scenarioJson,
 };
 
+// ValidateTopology checks the limits of the transport that is used, tcp or roce.
 template <>
 inline constexpr auto FIELDS<Settings> = std::tuple{
     &Settings::fabric,
-    Limited("tcp", &Settings::tcp),
+    &Settings::tcp,
     Limited("system", &Settings::system),
     Limited("rtt_sample_interval_ps", &Settings::rttSampleIntervalPs, TIME),
     Limited("time_limit_ps", &Settings::timeLimitPs, TIME),
     From{7},
     &Settings::replay,
+    &Settings::roce,
 };
 
 template <>
@@ -205,6 +277,14 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     &Topology::lossSeed,
     &Topology::nodeNames,
     &Topology::marksAtDequeue,
+    Limited("link_ecn_full_bytes", &Topology::linkEcnFullBytes, Length{LINKS, true}, BYTES),
+    Limited("ecn_chance_ppb", &Topology::ecnChancePpb, Range{0, ALL_PPB}),
+    &Topology::ecnSeed,
+    Limited("pause_frame_bytes", &Topology::pauseFrameBytes, PACKET_BYTES),
+    Limited("reserve_bytes", &Topology::reserveBytes, BYTES),
+    Limited("resume_bytes", &Topology::resumeBytes, BYTES),
+    Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
+    Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

@@ -45,6 +45,9 @@ template <>
 constexpr Enumeration ENUMERATION<LossRecovery>{LossRecovery::CLASSIC, "recovery"};
 
 template <>
+constexpr Enumeration ENUMERATION<RoceRecovery>{RoceRecovery::SELECTIVE_REPEAT, "recovery"};
+
+template <>
 constexpr Enumeration ENUMERATION<AdmissionKind>{AdmissionKind::LOCAL, "admission"};
 
 template <>

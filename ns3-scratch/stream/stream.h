@@ -62,6 +62,83 @@ struct TcpSettings
     bool unlimitedWindow{false}; //!< true: messages wait for no window
 };
 
+/// Parameters of DCQCN.
+struct DcqcnSettings
+{
+    uint32_t gainPpb{3906250};            //!< weight of a new value of alpha: parts of 10^9
+    uint64_t alphaIntervalPs{55'000'000}; //!< time between updates of alpha
+    uint64_t cutIntervalPs{4'000'000};    //!< time between cuts
+    uint64_t riseIntervalPs{300'000'000}; //!< time between rises
+    uint64_t counterBytes{0};             //!< bytes sent between rises; 0: only the time counts
+    uint32_t recoverySteps{1};            //!< rises of fast recovery
+    uint32_t firstRatePpb{1'000'000'000}; //!< rate after the first notification: parts of 10^9
+    bool clampsTarget{false};             //!< true: each cut sets the target to the rate before
+};
+
+/// Parameters of HPCC.
+struct HpccSettings
+{
+    uint32_t targetPpb{950'000'000}; //!< utilization to reach: parts of 10^9
+    uint32_t stages{0};              //!< additive increases between multiplicative ones
+    bool reactsFast{true};           //!< true: each acknowledgment changes the rate
+};
+
+/// Parameters of TIMELY.
+struct TimelySettings
+{
+    uint64_t shortRttPs{50'000'000}; //!< below, the rate always rises
+    uint64_t longRttPs{500'000'000}; //!< above, it always falls
+    uint64_t minRttPs{20'000'000};   //!< by which the gradient is divided
+    uint32_t weightPpb{875'000'000}; //!< of a new round trip: parts of 10^9
+    uint32_t betaPpb{800'000'000};   //!< largest cut: parts of 10^9
+    uint32_t hyperAfter{5};          //!< increases in a row before the large ones
+};
+
+/// Parameters of DCTCP on rates.
+struct RateDctcpSettings
+{
+    uint32_t gainPpb{3906250};          //!< weight of a new value of alpha: parts of 10^9
+    uint64_t increaseBps{1000'000'000}; //!< step of the rate per round trip
+};
+
+/// How RoCE sends again what was lost.
+enum class RoceRecovery : uint32_t
+{
+    GO_BACK_N = 0,        //!< everything from the missing packet on
+    SELECTIVE_REPEAT = 1, //!< only what is missing
+};
+
+/// Parameters of RoCE.
+struct RoceSettings
+{
+    std::string congestionControl;      //!< empty: the transport is another one
+    uint32_t payloadBytes{1000};        //!< of a full packet
+    uint32_t headerBytes{82};           //!< of a data packet, everything on the wire
+    uint32_t ackBytes{86};              //!< an ACK or NACK, everything on the wire
+    uint32_t cnpBytes{0};               //!< a CNP, likewise; 0: ACKs carry notifications
+    uint64_t cnpIntervalPs{0};          //!< least time between two CNPs of a flow
+    uint32_t timeUnitPs{1};             //!< unit to which transmission times are rounded
+    bool telemetry{false};              //!< true: switch ports write into data packets
+    uint64_t windowBytes{0};            //!< most bytes in flight; 0: see productWindow
+    bool productWindow{false};          //!< true: at most the bandwidth-delay product is in flight
+    bool variableWindow{false};         //!< true: the window shrinks with the rate
+    uint32_t ackIntervalBytes{1};       //!< bytes that an ACK waits for
+    uint64_t nackIntervalPs{0};         //!< least time between two NACKs for the same byte
+    uint64_t timeoutPs{67'108'864'000}; //!< retransmission timeout
+    uint32_t retries{7};                //!< timeouts in a row after which a flow fails
+    uint32_t dataClass{0};              //!< traffic class of data
+    uint32_t ackClass{0};               //!< traffic class of ACKs, NACKs and CNPs
+    bool ecn{true};                     //!< true: switches may mark data
+    RoceRecovery recovery{RoceRecovery::GO_BACK_N};
+    uint64_t minRateBps{100'000'000};
+    uint64_t increaseBps{50'000'000};       //!< step of the rate (R_AI)
+    uint64_t hyperIncreaseBps{100'000'000}; //!< large step of the rate (R_HAI)
+    DcqcnSettings dcqcn;
+    HpccSettings hpcc;
+    TimelySettings timely;
+    RateDctcpSettings dctcp;
+};
+
 /// The order in which waiting chunks start.
 enum class Scheduling : uint32_t
 {
@@ -122,6 +199,13 @@ struct Settings
     uint64_t rttSampleIntervalPs{0};
     uint64_t timeLimitPs{0};
     bool replay{false}; //!< true: packets are simulated once for all that is equal
+    RoceSettings roce;
+
+    /// @return true if the transport is RoCE, false if it is TCP
+    bool UsesRoce() const
+    {
+        return !roce.congestionControl.empty();
+    }
 };
 
 /// How the value of a pair's demand falls with each further circuit.
@@ -227,6 +311,14 @@ struct Topology
     uint64_t lossSeed{0};
     std::vector<std::string> nodeNames; //!< only if sharedLinks is not 0
     bool marksAtDequeue{false};         //!< false: packets are marked when they arrive at a queue
+    std::vector<uint64_t> linkEcnFullBytes; //!< empty: as linkEcnThresholdBytes
+    uint32_t ecnChancePpb{0}; //!< greatest chance of a mark below linkEcnFullBytes [10^-9]
+    uint32_t ecnSeed{0};
+    uint32_t pauseFrameBytes{0};             //!< 0: switches drop packets and pause nobody
+    uint64_t reserveBytes{0};                //!< memory of each link into a switch
+    uint64_t resumeBytes{0};                 //!< a link resumes so far below its threshold
+    std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
+    std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
 
     /// @return true if a circuit switch changes the links
     bool HasCircuits() const

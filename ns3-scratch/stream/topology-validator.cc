@@ -202,6 +202,18 @@ ValidateTraffic(const Traffic& traffic, std::size_t index)
 void
 ValidateSettings(const Settings& settings)
 {
+    Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
+                settings.system.admission == AdmissionKind::NEGOTIATED,
+            "settings: system.chunk_order is by arrival, but admission is local");
+    if (settings.UsesRoce())
+    {
+        const RoceSettings& roce = settings.roce;
+        const uint64_t full = uint64_t{roce.payloadBytes} + roce.headerBytes;
+        Require(full <= 65535,
+                "settings: roce.payload_bytes + header_bytes is {}, but at most 65535 are accepted",
+                {full});
+        return;
+    }
     const TcpSettings& tcp = settings.tcp;
     const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
     // Without TCP, a packet can be a whole message.
@@ -209,9 +221,6 @@ ValidateSettings(const Settings& settings)
     Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
             "settings: tcp.mtu_bytes is {}, but segment_bytes + {} = {} … {} are accepted",
             {tcp.mtuBytes, packet - tcp.segmentBytes, packet, most});
-    Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
-                settings.system.admission == AdmissionKind::NEGOTIATED,
-            "settings: system.chunk_order is by arrival, but admission is local");
 }
 
 } // namespace
@@ -231,6 +240,13 @@ ValidateTopology(const Stream& stream)
         ValidateCircuits(topology);
     }
     PathTable paths(ValidatePaths(topology), stream.settings.system.flowsPerPair);
+    Require(topology.pauseFrameBytes == 0 ||
+                (topology.linkHeadroomBytes.size() == topology.linkSource.size() &&
+                 topology.linkSharePpm.size() == topology.linkSource.size()),
+            "topology: pause_frame_bytes is {}, but not every link has headroom and a share",
+            {topology.pauseFrameBytes});
+    Require(topology.pauseFrameBytes == 0 || !topology.HasCircuits(),
+            "topology: circuits change the links, so switches cannot pause them");
     ValidateEvents(topology);
     for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {
@@ -239,6 +255,14 @@ ValidateTopology(const Stream& stream)
     if (topology.sharedLinks > 0)
     {
         RequireLength(topology.nodeNames.size(), topology.nodes, {"topology: ", "node_names"});
+    }
+    if (stream.settings.UsesRoce())
+    {
+        CheckLimits(stream, stream.settings.roce, "settings: roce.");
+    }
+    else
+    {
+        CheckLimits(stream, stream.settings.tcp, "settings: tcp.");
     }
     CheckLimits(stream, stream.settings, "settings: ");
     ValidateSettings(stream.settings);

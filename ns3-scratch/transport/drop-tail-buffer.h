@@ -19,6 +19,42 @@ struct BufferRules
     uint32_t slotBytes{0}; //!< room that a packet of any size takes; 0: as many bytes as it has
     bool marksAtDequeue{false}; //!< true: a queue is compared with its threshold when a packet
                                 //!< leaves, without it; false: when one arrives
+    uint32_t chancePpb{0};      //!< greatest chance of a mark between the two thresholds [10^-9]
+    uint32_t node{0};           //!< the node of the buffer
+    uint32_t seed{0};           //!< of the choice of the packets that are marked there
+};
+
+/**
+ * Where a queue marks packets: none up to a length, all from another one on, and some in between.
+ *
+ * Source: random early detection as in Y. Zhu et al., "Congestion control for large-scale RDMA
+ * deployments", SIGCOMM 2015, section 3.1.
+ */
+class EcnRamp
+{
+  public:
+    /**
+     * @param rules the chance and the seed; must outlive this object
+     * @param port a number that makes the choice differ from those of others
+     */
+    EcnRamp(const BufferRules& rules, uint32_t port)
+        : m_rules(&rules),
+          m_port(port)
+    {
+    }
+
+    /// @param link the link with the two lengths
+    void Set(const LinkState& link);
+
+    /// @return true if a packet is marked that finds a queue of so many bytes
+    bool IsMarked(uint64_t queuedBytes);
+
+  private:
+    const BufferRules* m_rules;
+    uint64_t m_beginBytes{UINT64_MAX}; //!< UINT64_MAX: none is marked
+    uint64_t m_fullBytes{UINT64_MAX};
+    uint64_t m_asked{0}; //!< number of packets for which chance decided
+    uint32_t m_port;
 };
 
 /**
@@ -51,9 +87,9 @@ class DropTailBuffer : public SwitchBuffer
     struct alignas(64) Port
     {
         EgressQueue* queue; //!< not owned
+        EcnRamp ramp;
         bool isUp{true};
-        uint64_t limitBytes{UINT64_MAX};     //!< UINT64_MAX: none
-        uint64_t thresholdBytes{UINT64_MAX}; //!< UINT64_MAX: none
+        uint64_t limitBytes{UINT64_MAX}; //!< UINT64_MAX: none
         uint64_t queuedBytes{0};
         uint64_t takenBytes{0}; //!< room that the packets in the queue take
 

@@ -62,6 +62,10 @@ struct Handshake
     ns3::Time start;   //!< when the first packet was sent
     ns3::Time forward; //!< time that the first packet took to the receiver
     ns3::Time rtt;     //!< time until the sender had the answer
+    /// latencies of both ways, and the transmission of a full data packet on the way there
+    ns3::Time baseRtt{};
+    uint64_t firstBps{0};   //!< rate of the first link of the path
+    uint64_t slowestBps{0}; //!< rate of its slowest link
 };
 
 /// The two endpoints of a flow.
@@ -72,6 +76,8 @@ struct FlowEnds
 };
 
 class ReplayableTransport;
+class PulledTransport;
+struct NetworkStatistics;
 
 /**
  * A transport protocol. It creates and owns both endpoints of each flow of a fabric that carries
@@ -112,6 +118,17 @@ class Transport
     virtual bool CanPause() const
     {
         return false;
+    }
+
+    /// @return the object whose senders are asked for packets, or null if they hand them over
+    virtual PulledTransport* GetPulled()
+    {
+        return nullptr;
+    }
+
+    /// @param statistics receives what only this transport counts
+    virtual void AddStatistics(NetworkStatistics& /* statistics */) const
+    {
     }
 
     /// @return the object that takes flows along trails, or null if there is none

@@ -31,6 +31,7 @@ struct Packet
     bool ect : 1;   //!< true if the transport is ECN-capable
     bool ce : 1;    //!< true if a queue has marked the packet (congestion experienced)
     uint8_t trafficClass : 3 {0}; //!< priority in which it waits; 0 is the lowest
+    bool isProbe : 1 {false};     //!< true if switch ports write into it (see ProbePacket)
 };
 
 /// Carries the packets that the two endpoints of a flow send.

@@ -8,6 +8,7 @@
 #include "network/live-links.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,31 @@ struct Passage
     uint32_t ingress;     //!< id of the link by which it came to the node, or NO_LINK
     uint8_t trafficClass; //!< as in Packet
     bool isEcnCapable;    //!< true if it may be marked
+};
+
+/// Tells the ports that send to a node which traffic classes they must hold back.
+class PauseChannel
+{
+  public:
+    virtual ~PauseChannel() = default;
+
+    /**
+     * Send a pause or resume frame.
+     *
+     * @param link the link that is to carry nothing more of the class, or to carry it again
+     * @param trafficClass the class
+     * @param isPaused true to pause
+     */
+    virtual void SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused) = 0;
+};
+
+/// How much of the memory for packets that arrive after a pause was used.
+struct HeadroomUse
+{
+    uint64_t peakBytes{0};  //!< most that packets of one link have taken
+    uint64_t limitBytes{0}; //!< what that link has
+    uint64_t drops{0};      //!< packets that did not fit
+    uint64_t lackBytes{0};  //!< what one link had needed more
 };
 
 /**
@@ -93,6 +119,35 @@ class SwitchBuffer
      * @return true to set CE
      */
     virtual bool Leave(uint32_t port, const Passage& packet) = 0;
+
+    /// @param channel tells the senders of links to pause; must outlive the buffer
+    virtual void SetPauseChannel(PauseChannel& /* channel */)
+    {
+    }
+
+    /// A link into the node has failed: whoever sends by it starts afresh when it is up again.
+    virtual void OnLinkDown(uint32_t /* link */)
+    {
+    }
+
+    /**
+     * @param link a link into the node
+     * @param trafficClass a class that is paused on it
+     * @param isHeld tells whether an egress port sends nothing of the class
+     * @return true if the link stays paused as long as all these ports do not send
+     */
+    virtual bool IsStuck(uint32_t /* link */,
+                         uint8_t /* trafficClass */,
+                         const std::function<bool(uint32_t port)>& /* isHeld */) const
+    {
+        return false;
+    }
+
+    /// @return the use of headroom so far
+    virtual HeadroomUse GetHeadroomUse() const
+    {
+        return {};
+    }
 
     /// @return true if Leave can set CE, so that it must be called before a packet arrives
     virtual bool MarksAtDequeue() const

@@ -59,7 +59,7 @@ def messages(point: Point) -> AtOnce:
         int(topology.latency),
         int(scenario.links.mtu),
         resolve(scenario).payload_bytes,
-        int(scenario.transport.window),
+        int(scenario.transport.window or 0),
         [(rank, (rank + distance) % ranks) for distance in distances for rank in range(ranks)],
         payload,
     )

@@ -70,7 +70,7 @@ def test_list() -> None:
     assert {"collective", "dlrm"} <= set(entries["workloads"])
     assert {"all_reduce", "all_to_all"} <= set(entries["collectives"])
     assert {"new_reno", "cubic", "dctcp"} <= set(entries["tcp_variants"])
-    assert set(entries["transports"]) == {"tcp"}
+    assert set(entries["transports"]) == {"tcp", "roce"}
     assert {"express", "native", "flow", "analytical"} <= set(entries["fabrics"])
     text = invoke("list").stdout
     for names in entries.values():

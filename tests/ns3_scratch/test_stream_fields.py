@@ -20,6 +20,11 @@ OTHER_NAMES = {
     "Header": "StreamHeader",
     "Tcp": "TcpSettings",
     "System": "SystemSettings",
+    "Roce": "RoceSettings",
+    "Dcqcn": "DcqcnSettings",
+    "Hpcc": "HpccSettings",
+    "Timely": "TimelySettings",
+    "RateDctcp": "RateDctcpSettings",
 }
 """Names of the structs that differ from the message names."""
 RECORDS = [name for name in MESSAGES if name != "Record"]
@@ -29,6 +34,7 @@ ENUMERATIONS = {
     "ChunkOrder": MESSAGES["System"].enum_types_by_name["ChunkOrder"],
     "AdmissionKind": MESSAGES["System"].enum_types_by_name["Admission"],
     "LossRecovery": MESSAGES["Tcp"].enum_types_by_name["Recovery"],
+    "RoceRecovery": MESSAGES["Roce"].enum_types_by_name["Recovery"],
     "Discount": MESSAGES["Reconfiguration"].enum_types_by_name["Discount"],
     "EventKind": MESSAGES["NetworkEvent"].enum_types_by_name["Kind"],
     "PathSpread": MESSAGES["Topology"].enum_types_by_name["Spread"],

@@ -94,18 +94,29 @@ uint32_t
 DetourRouter::Reroute()
 {
     ++m_generation;
-    return m_routes.Reroute();
+    const uint32_t changed = m_routes.Reroute();
+    if (m_onReroute)
+    {
+        m_onReroute();
+    }
+    return changed;
+}
+
+void
+DetourRouter::Route(Packet& packet)
+{
+    const uint32_t path = m_flows.GetPathOf(packet);
+    if (!packet.toSender)
+    {
+        m_order.Send(packet);
+    }
+    packet.path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
 }
 
 void
 DetourRouter::Carry(Packet* packet)
 {
-    const uint32_t path = m_flows.GetPathOf(*packet);
-    if (!packet->toSender)
-    {
-        m_order.Send(*packet);
-    }
-    packet->path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
+    DetourRouter::Route(*packet);
     m_links.Enter(packet->path.front(), packet);
 }
 

@@ -13,7 +13,9 @@
 #include "transport/packet.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -44,6 +46,13 @@ class DetourRouter : public PathRouter, private LinkControl
                  ExpressFlows& flows);
 
     // Router
+    void Route(Packet& packet) override;
+
+    void CallOnReroute(std::function<void()> function) override
+    {
+        m_onReroute = std::move(function);
+    }
+
     LinkControl* GetLinkControl() override
     {
         return this;
@@ -90,6 +99,7 @@ class DetourRouter : public PathRouter, private LinkControl
     std::vector<uint64_t> m_arrivals;   //!< per link: packets that arrived while it had errors
     uint64_t m_losses{0}; //!< packets lost on links, or in the queues of links that failed
     ArrivalOrder m_order;
+    std::function<void()> m_onReroute; //!< empty if nobody asks
 };
 
 } // namespace cosim

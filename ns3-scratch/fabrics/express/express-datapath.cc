@@ -7,6 +7,7 @@
 #include "fabrics/express/circuit-router.h"
 #include "fabrics/express/detour-router.h"
 #include "fabrics/express/path-router.h"
+#include "transport/pulled-sender.h"
 
 #include <stdexcept>
 #include <utility>
@@ -50,12 +51,18 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
                                  SwitchBuffers buffers,
                                  PortMaker makePort)
     : m_transport(std::move(transport)),
-      m_links(setup, client, *m_transport, std::move(buffers), makePort),
+      m_links(setup, client, *m_transport, std::move(buffers), std::move(makePort)),
       m_flows(setup, *m_transport),
       m_router(MakeRouter(setup, client, *m_transport, m_links, m_flows)),
       m_replayable(m_transport->GetReplayable())
 {
     m_transport->Attach(*m_router, client);
+    if (PulledTransport* const pulled = m_transport->GetPulled(); pulled != nullptr)
+    {
+        m_interfaces.emplace(setup, m_links, *m_router, pulled->GetTrafficClass());
+        pulled->SetPuller(*m_interfaces);
+        m_router->CallOnReroute([this] { m_interfaces->OnReroute(); });
+    }
 }
 
 void
@@ -106,6 +113,8 @@ void
 ExpressDatapath::AddStatistics(NetworkStatistics& statistics) const
 {
     m_router->AddStatistics(statistics);
+    m_transport->AddStatistics(statistics);
+    m_links.AddStatistics(statistics);
 }
 
 LinkControl*

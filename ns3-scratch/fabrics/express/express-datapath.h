@@ -8,12 +8,14 @@
 #include "fabrics/express/busy-until-port.h"
 #include "fabrics/express/express-flows.h"
 #include "fabrics/express/express-links.h"
+#include "fabrics/express/network-interfaces.h"
 #include "fabrics/express/router.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
 #include "transport/switch-buffer.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -66,7 +68,8 @@ class ExpressDatapath : public Datapath, private ReplayableDatapath
     ExpressLinks m_links;
     ExpressFlows m_flows;
     std::unique_ptr<Router> m_router;
-    const ReplayableTransport* m_replayable; //!< part of m_transport, or null
+    std::optional<NetworkInterfaces> m_interfaces; //!< if the transport's senders are pulled
+    const ReplayableTransport* m_replayable;       //!< part of m_transport, or null
 };
 
 } // namespace cosim

@@ -6,6 +6,8 @@
 
 #include "ns3/data-rate.h"
 
+#include <algorithm>
+
 namespace cosim
 {
 
@@ -15,6 +17,7 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
     : m_topology(setup.topology),
       m_links(setup.links),
       m_transport(transport),
+      m_fullBytes(setup.format.GetFullBytes()),
       m_connections(setup.topology.pathSource.size())
 {
     for (FlowId flow = 0; flow < m_connections.size(); ++flow)
@@ -29,6 +32,7 @@ ExpressFlows::GetHandshake(FlowId flow) const
     const uint32_t bytes = m_transport.GetHandshakeBytes();
     Handshake handshake{m_handshakes == nullptr ? Time() : m_handshakes->GetStart(flow),
                         Time(),
+                        Time(),
                         Time()};
     for (const FlowId direction : {flow, m_connections[flow].reverse})
     {
@@ -39,6 +43,14 @@ ExpressFlows::GetHandshake(FlowId flow) const
         for (const uint32_t id : m_links.GetPath(isThere ? direction : flow))
         {
             const LinkState& link = m_links.Get(id);
+            handshake.baseRtt += TimeStep(link.latencyPs);
+            if (direction == flow)
+            {
+                handshake.baseRtt += DataRate(link.rateBps).CalculateBytesTxTime(m_fullBytes);
+                handshake.firstBps = isFirst ? link.rateBps : handshake.firstBps;
+                handshake.slowestBps =
+                    isFirst ? link.rateBps : std::min(handshake.slowestBps, link.rateBps);
+            }
             handshake.rtt +=
                 DataRate(link.rateBps).CalculateBytesTxTime(bytes) + TimeStep(link.latencyPs);
             if (!isFirst && link.source < m_topology.ranks)

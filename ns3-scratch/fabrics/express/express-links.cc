@@ -4,6 +4,8 @@
 
 #include "fabrics/express/express-links.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cosim
@@ -16,11 +18,14 @@ ExpressLinks::ExpressLinks(const DatapathSetup& setup,
                            PortMaker makePort)
     : m_clock(setup.clock),
       m_states(setup.links),
-      m_largestBytes(setup.format.GetLargestBytes()),
+      m_largestBytes(std::max(setup.format.GetLargestBytes(), setup.topology.pauseFrameBytes)),
+      m_timeUnitPs(setup.format.timeUnitPs),
       m_client(client),
       m_transport(transport),
       m_buffers(std::move(buffers)),
-      m_makePort(makePort)
+      m_makePort(std::move(makePort)),
+      m_topology(setup.topology),
+      m_look(setup.clock, *this)
 {
 }
 
@@ -31,6 +36,206 @@ ExpressLinks::Build(Port::Receiver& receiver)
     for (uint32_t link = 0; link < m_states.GetCount(); ++link)
     {
         Set(link);
+    }
+    if (m_topology.pauseFrameBytes > 0)
+    {
+        PreparePauses();
+    }
+}
+
+/// Find out by which link the frames for each link go.
+void
+ExpressLinks::PreparePauses()
+{
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> between;
+    m_ports.resize(m_topology.nodes);
+    for (uint32_t link = 0; link < m_states.GetCount(); ++link)
+    {
+        const LinkState& state = m_states.Get(link);
+        between[{state.source, state.target}].push_back(link);
+        m_ports[state.source].push_back(link);
+    }
+    m_back.assign(m_states.GetCount(), NONE);
+    for (const auto& [ends, links] : between)
+    {
+        const auto back = between.find({ends.second, ends.first});
+        for (std::size_t i = 0; back != between.end() && i < links.size(); ++i)
+        { // parallel links have the same order both ways
+            m_back[links[i]] = back->second[std::min(i, back->second.size() - 1)];
+        }
+    }
+    for (const auto& buffer : m_buffers)
+    {
+        buffer->SetPauseChannel(*this);
+    }
+}
+
+/// @return the port of a link, which is a PulledPort where switches pause
+PulledPort&
+ExpressLinks::GetPulled(uint32_t link) const
+{
+    return static_cast<PulledPort&>(*m_links[link]);
+}
+
+void
+ExpressLinks::SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused)
+{
+    const uint32_t back = m_back[link];
+    if (back == NONE)
+    { // nothing leads back, so nobody can be told
+        return;
+    }
+    const Held held{link, trafficClass};
+    if (isPaused)
+    {
+        uint64_t chain = 0;
+        for (const uint32_t port : m_ports[m_states.Get(link).target])
+        {
+            if (const auto cause = m_held.find({port, trafficClass}); cause != m_held.end())
+            {
+                chain = std::max(chain, cause->second);
+            }
+        }
+        m_held[held] = chain + 1;
+        m_longestChain = std::max(m_longestChain, chain + 1);
+        if (!m_look.IsArmed())
+        {
+            m_look.Arm(ns3::TimeStep(LOOK_PS));
+        }
+    }
+    else
+    {
+        m_held.erase(held);
+    }
+    GetPulled(back).Send({&GetPulled(link), m_topology.pauseFrameBytes, trafficClass, isPaused});
+}
+
+/// Fail the run if paused ports wait for each other, and none of them can go on.
+void
+ExpressLinks::LookForCycle()
+{
+    std::set<Held> stuck;
+    for (const auto& [held, chain] : m_held)
+    {
+        stuck.insert(held);
+    }
+    for (bool isChanged = true; isChanged;)
+    {
+        isChanged = false;
+        for (auto held = stuck.begin(); held != stuck.end();)
+        {
+            const uint32_t node = m_states.Get(held->link).target;
+            const bool isStuck =
+                m_buffers[node]->IsStuck(held->link, held->trafficClass, [&](uint32_t port) {
+                    const uint32_t link = m_ports[node][port];
+                    return stuck.contains({link, held->trafficClass}) &&
+                           GetPulled(link).IsPaused(held->trafficClass);
+                });
+            isChanged = isChanged || !isStuck;
+            held = isStuck ? std::next(held) : stuck.erase(held);
+        }
+    }
+    if (!stuck.empty())
+    {
+        m_client.OnFailure(DescribeCycle(stuck));
+    }
+    else if (!m_held.empty())
+    {
+        m_look.Arm(ns3::TimeStep(LOOK_PS));
+    }
+}
+
+/// @return a sentence that names the links of a cycle
+std::string
+ExpressLinks::DescribeCycle(const std::set<Held>& stuck) const
+{
+    std::vector<Held> way{*stuck.begin()};
+    for (auto again = way.end(); again == way.end();)
+    {
+        const Held last = way.back();
+        const uint32_t node = m_states.Get(last.link).target;
+        Held next = last;
+        for (uint32_t port = 0; port < m_ports[node].size(); ++port)
+        {
+            const Held other{m_ports[node][port], last.trafficClass};
+            const auto isElsewhere = [port](uint32_t one) { return one != port; };
+            if (stuck.contains(other) &&
+                !m_buffers[node]->IsStuck(last.link, last.trafficClass, isElsewhere))
+            { // some of its packets wait there
+                next = other;
+                break;
+            }
+        }
+        again = std::ranges::find(way, next);
+        if (again == way.end())
+        {
+            way.push_back(next);
+            again = way.end();
+        }
+        else
+        {
+            way.erase(way.begin(), again);
+            break;
+        }
+    }
+    std::string text = "deadlock: ports that are paused wait for each other in a cycle: ";
+    for (const Held& held : way)
+    {
+        text += NameLink(held.link) + ", ";
+    }
+    return text + "and again";
+}
+
+std::string
+ExpressLinks::NameLink(uint32_t link) const
+{
+    const LinkState& state = m_states.Get(link);
+    return NameNode(state.source) + " → " + NameNode(state.target);
+}
+
+std::string
+ExpressLinks::NameNode(uint32_t node) const
+{
+    if (node < m_topology.ranks)
+    {
+        return "rank " + std::to_string(node);
+    }
+    return m_topology.nodeNames.empty() ? "switch " + std::to_string(node - m_topology.ranks)
+                                        : m_topology.nodeNames[node];
+}
+
+void
+ExpressLinks::AddStatistics(NetworkStatistics& statistics) const
+{
+    if (m_topology.pauseFrameBytes == 0)
+    {
+        return;
+    }
+    Pauses& sum = statistics.pauses.emplace();
+    sum.hops = m_longestChain;
+    for (uint32_t link = 0; link < m_links.size(); ++link)
+    {
+        const PulledPort::PauseTimes pauses = GetPulled(link).GetPauses();
+        const LinkState& state = m_states.Get(link);
+        sum.count += pauses.count;
+        sum.timePs += static_cast<uint64_t>(pauses.timePs);
+        sum.hosts += pauses.count > 0 && state.source < m_topology.ranks ? 1 : 0;
+        if (static_cast<uint64_t>(pauses.timePs) > sum.worstPs)
+        {
+            sum.worstPs = static_cast<uint64_t>(pauses.timePs);
+            sum.worstLink = NameLink(link);
+        }
+    }
+    for (const auto& buffer : m_buffers)
+    {
+        const HeadroomUse use = buffer->GetHeadroomUse();
+        sum.headroomDrops += use.drops;
+        sum.headroomLackBytes = std::max(sum.headroomLackBytes, use.lackBytes);
+        if (use.peakBytes > sum.headroomPeakBytes)
+        {
+            sum.headroomPeakBytes = use.peakBytes;
+            sum.headroomBytes = use.limitBytes;
+        }
     }
 }
 
@@ -43,8 +248,14 @@ ExpressLinks::Set(uint32_t link)
         m_links.push_back(m_makePort({m_clock, state, *m_buffers[state.source], *m_receiver}));
     }
     TransmissionTimes& times =
-        m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes).first->second;
+        m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes, m_timeUnitPs)
+            .first->second;
     m_links[link]->Set(times, state);
+    if (!state.isUp && m_topology.pauseFrameBytes > 0)
+    {
+        m_buffers[state.target]->OnLinkDown(link);
+        std::erase_if(m_held, [link](const auto& held) { return held.first.link == link; });
+    }
 }
 
 void

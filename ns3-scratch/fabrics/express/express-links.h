@@ -5,7 +5,9 @@
 #ifndef COSIM_EXPRESS_LINKS_H
 #define COSIM_EXPRESS_LINKS_H
 
+#include "clock/lazy-timer.h"
 #include "fabrics/express/port.h"
+#include "fabrics/express/pulled-port.h"
 #include "fabrics/packet/datapath.h"
 #include "transport/endpoint.h"
 #include "transport/switch-buffer.h"
@@ -13,13 +15,20 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace cosim
 {
 
-/// The links of an ExpressDatapath, and what is lost at them.
-class ExpressLinks
+/**
+ * The links of an ExpressDatapath, and what is lost at them.
+ *
+ * Where switches pause, it carries their frames, and looks once in a while whether ports wait for
+ * each other in a cycle.
+ */
+class ExpressLinks : private PauseChannel
 {
   public:
     /**
@@ -71,12 +80,38 @@ class ExpressLinks
         return m_refusals;
     }
 
+    /// @param statistics receives what was paused, if switches pause
+    void AddStatistics(NetworkStatistics& statistics) const;
+
   private:
+    static constexpr uint32_t NONE = UINT32_MAX;
+    /// Time between two looks for a cycle of paused ports [ps].
+    static constexpr int64_t LOOK_PS = 1'000'000'000;
+
+    /// A link and a traffic class that its target has paused.
+    struct Held
+    {
+        uint32_t link;
+        uint8_t trafficClass;
+
+        auto operator<=>(const Held&) const = default;
+    };
+
+    // PauseChannel
+    void SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused) override;
+
     void Refuse(uint32_t link, Packet* packet);
+    void PreparePauses();
+    PulledPort& GetPulled(uint32_t link) const;
+    void LookForCycle();
+    std::string DescribeCycle(const std::set<Held>& stuck) const;
+    std::string NameLink(uint32_t link) const;
+    std::string NameNode(uint32_t node) const;
 
     CausalSimulator& m_clock;
     const LiveLinks& m_states;
     const uint32_t m_largestBytes; //!< largest packet
+    const uint32_t m_timeUnitPs;   //!< unit of transmission times
     DatapathClient& m_client;
     Transport& m_transport;
     SwitchBuffers m_buffers;
@@ -85,6 +120,12 @@ class ExpressLinks
     std::vector<std::unique_ptr<Port>> m_links;
     std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
     uint64_t m_refusals{0};
+    const Topology& m_topology;
+    std::vector<uint32_t> m_back;               //!< per link: that in the other direction, or NONE
+    std::vector<std::vector<uint32_t>> m_ports; //!< per node: the links that leave it, by port
+    std::map<Held, uint64_t> m_held;            //!< now, and by how many pauses in a row
+    uint64_t m_longestChain{0};
+    OwnedTimer<ExpressLinks, &ExpressLinks::LookForCycle> m_look;
 };
 
 } // namespace cosim

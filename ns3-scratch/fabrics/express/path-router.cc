@@ -20,9 +20,15 @@ PathRouter::PathRouter(const DatapathSetup& setup, ExpressLinks& links, ExpressF
 }
 
 void
+PathRouter::Route(Packet& packet)
+{
+    packet.path = m_states.GetPath(m_flows.GetPathOf(packet));
+}
+
+void
 PathRouter::Carry(Packet* packet)
 {
-    packet->path = m_states.GetPath(m_flows.GetPathOf(*packet));
+    PathRouter::Route(*packet);
     m_links.Enter(packet->path.front(), packet);
 }
 

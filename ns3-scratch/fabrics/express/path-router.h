@@ -25,6 +25,9 @@ class PathRouter : public Router
      */
     PathRouter(const DatapathSetup& setup, ExpressLinks& links, ExpressFlows& flows);
 
+    // Router
+    void Route(Packet& packet) override;
+
     // PacketCarrier
     void Carry(Packet* packet) override;
 

@@ -27,9 +27,11 @@ class TransmissionTimes
     /**
      * @param rateBps rate of the links [bit/s]
      * @param maxBytes size of the largest packet [bytes]
+     * @param unitPs unit to which they are rounded [ps]
      */
-    TransmissionTimes(uint64_t rateBps, uint32_t maxBytes)
+    TransmissionTimes(uint64_t rateBps, uint32_t maxBytes, uint32_t unitPs = 1)
         : m_rate(rateBps),
+          m_unitPs(unitPs),
           m_times(maxBytes + 1)
     {
     }
@@ -44,6 +46,7 @@ class TransmissionTimes
         if (time == 0)
         {
             time = m_rate.CalculateBytesTxTime(bytes).GetTimeStep();
+            time = (time + m_unitPs / 2) / m_unitPs * m_unitPs;
         }
         return time;
     }
@@ -56,6 +59,7 @@ class TransmissionTimes
 
   private:
     ns3::DataRate m_rate;
+    const int64_t m_unitPs;
     std::vector<int64_t> m_times; //!< indexed by size; 0: not computed yet
 };
 
@@ -245,7 +249,7 @@ struct PortSetup
 };
 
 /// Makes the ports of a fabric.
-using PortMaker = std::unique_ptr<Port> (*)(const PortSetup&);
+using PortMaker = std::function<std::unique_ptr<Port>(const PortSetup&)>;
 
 } // namespace cosim
 

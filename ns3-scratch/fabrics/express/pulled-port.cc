@@ -4,6 +4,8 @@
 
 #include "fabrics/express/pulled-port.h"
 
+#include "transport/telemetry.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -33,21 +35,92 @@ PulledPort::Wake()
 void
 PulledPort::Pause(uint32_t trafficClass)
 {
+    if (IsPaused(trafficClass))
+    {
+        return;
+    }
+    ++m_pauses.count;
+    if (m_paused == 0)
+    {
+        m_pausedPs = m_clock.GetNowPs();
+    }
     m_paused |= uint32_t{1} << trafficClass;
 }
 
 void
 PulledPort::Resume(uint32_t trafficClass)
 {
+    if (!IsPaused(trafficClass))
+    {
+        return;
+    }
     m_paused &= ~(uint32_t{1} << trafficClass);
+    if (m_paused == 0)
+    {
+        m_pauses.timePs += m_clock.GetNowPs() - m_pausedPs;
+    }
     SendNext();
+}
+
+PulledPort::PauseTimes
+PulledPort::GetPauses() const
+{
+    PauseTimes pauses = m_pauses;
+    if (m_paused != 0)
+    {
+        pauses.timePs += m_clock.GetNowPs() - m_pausedPs;
+    }
+    return pauses;
+}
+
+void
+PulledPort::Send(const PauseFrame& frame)
+{
+    if (m_isUp)
+    {
+        m_frames.Push(frame);
+        SendNext();
+    }
+}
+
+/// What began its transmission first arrives.
+void
+PulledPort::Arrive()
+{
+    const Transit transit = m_transits.Pop();
+    if (transit.packet != nullptr)
+    {
+        m_receiver.OnLinkArrival(transit.packet);
+    }
+    else if (transit.frame.isPaused)
+    {
+        transit.frame.port->Pause(transit.frame.trafficClass);
+    }
+    else
+    {
+        transit.frame.port->Resume(transit.frame.trafficClass);
+    }
 }
 
 void
 PulledPort::Set(TransmissionTimes& times, const LinkState& state)
 {
     m_times = &times;
+    m_rateBps = state.rateBps;
+    m_isUp = state.isUp;
+    if (!m_isUp)
+    { // who is connected again has paused nothing
+        m_frames.Clear();
+        for (uint32_t trafficClass = 0; trafficClass < CLASSES; ++trafficClass)
+        {
+            Resume(trafficClass);
+        }
+    }
     m_buffer.SetLink(state);
+    if (m_source != nullptr)
+    {
+        SendNext();
+    }
 }
 
 bool
@@ -88,27 +161,49 @@ PulledPort::TakeNext()
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
         m_buffer.Leave(*packet, MakePassage(*packet), m_counters);
+        if (packet->isProbe && packet->hop > 0)
+        {
+            static_cast<ProbePacket*>(packet)->telemetry->Add(m_clock.GetNowPs(),
+                                                              m_counters.wireBytes,
+                                                              m_waitingBytes,
+                                                              m_rateBps);
+        }
         return packet;
     }
-    return m_source == nullptr ? nullptr : m_source->Pull(m_paused);
+    return m_source == nullptr || !m_isUp ? nullptr : m_source->Pull(m_paused);
 }
 
 /// Begin the next transmission, if the transmitter is free.
 void
 PulledPort::SendNext()
 {
-    Packet* const packet = m_isSending ? nullptr : TakeNext();
-    if (packet == nullptr)
+    if (m_isSending)
     {
         return;
     }
+    if (!m_frames.IsEmpty())
+    {
+        const PauseFrame frame = m_frames.Pop();
+        Transmit(frame.bytes, nullptr, frame);
+    }
+    else if (Packet* const packet = TakeNext(); packet != nullptr)
+    {
+        Transmit(packet->wireBytes, packet, {});
+    }
+}
+
+/// Begin a transmission, of a packet or of a frame.
+void
+PulledPort::Transmit(uint32_t bytes, Packet* packet, const PauseFrame& frame)
+{
     m_isSending = true;
-    const int64_t durationPs = m_times->Get(packet->wireBytes);
+    m_sendingBytes = bytes;
+    const int64_t durationPs = m_times->Get(bytes);
     m_endPs = m_clock.GetNowPs() + durationPs;
     m_counters.busyPs += durationPs;
-    m_counters.wireBytes += packet->wireBytes;
+    m_counters.wireBytes += bytes;
     m_clock.Schedule(m_endPs, m_completion, m_clock.MakeOrigin());
-    m_transits.Push({m_endPs + m_latencyPs, packet});
+    m_transits.Push({m_endPs + m_latencyPs, packet, frame});
     m_clock.Schedule(m_transits.Back().arrivalPs, m_arrival, m_clock.MakeOrigin(), packet);
 }
 
@@ -141,7 +236,7 @@ PulledPort::GetCounters()
     if (const int64_t restPs = m_endPs - m_clock.GetNowPs(); restPs > 0)
     { // the packet in transmission counts neither as carried nor as busy time yet
         counters.busyPs -= restPs;
-        counters.wireBytes -= m_transits.Back().packet->wireBytes;
+        counters.wireBytes -= m_sendingBytes;
     }
     return counters;
 }

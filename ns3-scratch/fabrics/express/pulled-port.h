@@ -58,6 +58,12 @@ class PulledPort final : public Port
     /// @param source asked for packets when no queue has one; must outlive the port
     void Attach(PacketSource& source);
 
+    /// @return true if a transmission is under way
+    bool IsSending() const
+    {
+        return m_isSending;
+    }
+
     /// Ask the source for a packet, if the transmitter is free.
     void Wake();
 
@@ -66,6 +72,34 @@ class PulledPort final : public Port
 
     /// Send packets of a class again.
     void Resume(uint32_t trafficClass);
+
+    /// @return true if a class is paused
+    bool IsPaused(uint32_t trafficClass) const
+    {
+        return (m_paused >> trafficClass & 1) != 0;
+    }
+
+    /// A frame that pauses or resumes a class of a port at the other end of the link.
+    struct PauseFrame
+    {
+        PulledPort* port; //!< the port; must outlive the frame
+        uint32_t bytes;   //!< size on the wire
+        uint8_t trafficClass;
+        bool isPaused;
+    };
+
+    /// Send a frame before all packets. What is being sent is completed.
+    void Send(const PauseFrame& frame);
+
+    /// How often and how long a port was paused.
+    struct PauseTimes
+    {
+        uint64_t count{0};
+        int64_t timePs{0}; //!< up to now
+    };
+
+    /// @return the pauses so far
+    PauseTimes GetPauses() const;
 
     // Port
     void Set(TransmissionTimes& times, const LinkState& state) override;
@@ -81,7 +115,8 @@ class PulledPort final : public Port
     struct Transit
     {
         int64_t arrivalPs;
-        Packet* packet;
+        Packet* packet; //!< null: a pause frame
+        PauseFrame frame{};
     };
 
     /// The transmission that has begun last is complete.
@@ -114,7 +149,7 @@ class PulledPort final : public Port
 
         void Happen() override
         {
-            m_port.m_receiver.OnLinkArrival(m_port.m_transits.Pop().packet);
+            m_port.Arrive();
         }
 
       private:
@@ -130,6 +165,8 @@ class PulledPort final : public Port
     }
 
     Packet* TakeNext();
+    void Arrive();
+    void Transmit(uint32_t bytes, Packet* packet, const PauseFrame& frame);
     void SendNext();
 
     CausalSimulator& m_clock;
@@ -142,11 +179,17 @@ class PulledPort final : public Port
     Arrival m_arrival{*this};
     std::array<RingBuffer<Packet*>, CLASSES> m_queues;
     RingBuffer<Transit> m_transits;
+    RingBuffer<PauseFrame> m_frames; //!< that wait for the transmitter
+    PauseTimes m_pauses;
+    int64_t m_pausedPs{0};      //!< since when a class is paused
     uint32_t m_paused{0};       //!< one bit for each class
     uint64_t m_waitingBytes{0}; //!< in the queues
     int64_t m_waitingPs{0};     //!< time that their transmission takes
     int64_t m_endPs{0};         //!< end of the last transmission that has begun
+    uint64_t m_rateBps{0};
+    uint32_t m_sendingBytes{0}; //!< size of what is being sent
     bool m_isSending{false};
+    bool m_isUp{true};
     LinkCounters m_counters;
 };
 

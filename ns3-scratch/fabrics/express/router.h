@@ -11,6 +11,8 @@
 #include "transport/packet.h"
 
 #include <cstdint>
+#include <functional>
+#include <stdexcept>
 
 namespace cosim
 {
@@ -22,6 +24,22 @@ namespace cosim
 class Router : public PacketCarrier, public Port::Receiver
 {
   public:
+    /**
+     * Give a packet the path that it takes, without sending it.
+     *
+     * @param packet a packet of one of the endpoints
+     * @throws std::logic_error if this router chooses link by link
+     */
+    virtual void Route(Packet& /* packet */)
+    {
+        throw std::logic_error("packets have no path before they are sent");
+    }
+
+    /// @param function called whenever the paths of flows have changed
+    virtual void CallOnReroute(std::function<void()> /* function */)
+    {
+    }
+
     /**
      * Hold data that is to be appended to the stream of a flow, if the flow is paused.
      *

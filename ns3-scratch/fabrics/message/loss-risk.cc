@@ -146,6 +146,10 @@ FindLossRisk(const Topology& topology,
     {
         return LossRisk{LossRisk::Cause::FAILURE, 0, 0};
     }
+    if (topology.pauseFrameBytes > 0)
+    { // switches pause instead
+        return std::nullopt;
+    }
     const std::vector<bool> queues = FindQueues(links, arrivals);
     const std::vector<uint64_t> rooms = FindRooms(topology, links, queues);
     std::optional<LossRisk> worst;

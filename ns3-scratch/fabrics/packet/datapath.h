@@ -46,6 +46,11 @@ class DatapathClient : public FlowObserver
      */
     virtual void OnDropped(uint32_t link, uint32_t wireBytes) = 0;
 
+    /// @param failure why the run cannot go on
+    virtual void OnFailure(const std::string& /* failure */)
+    {
+    }
+
     /// @param bytes one entry per flow; the call adds what was submitted and is not delivered
     virtual void AddUndelivered(std::vector<uint64_t>& bytes) const = 0;
 

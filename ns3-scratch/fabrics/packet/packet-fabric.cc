@@ -5,7 +5,6 @@
 #include "fabrics/packet/packet-fabric.h"
 
 #include "support/quantile.h"
-#include "transport/tcp/tcp-defaults.h"
 
 #include "ns3/simulator.h"
 
@@ -267,7 +266,13 @@ PacketFabric::OnClosed(FlowId flow)
 {
     Fail("the flow from rank " + std::to_string(m_topology.pathSource[flow]) + " to rank " +
          std::to_string(m_topology.pathTarget[flow]) + " was closed after " +
-         std::to_string(DATA_RETRIES) + " retransmission timeouts in a row");
+         std::to_string(GetMostTimeouts(m_settings)) + " retransmission timeouts in a row");
+}
+
+void
+PacketFabric::OnFailure(const std::string& failure)
+{
+    Fail(failure);
 }
 
 void

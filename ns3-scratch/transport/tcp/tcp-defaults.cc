@@ -4,6 +4,7 @@
 
 #include "transport/tcp/tcp-defaults.h"
 
+#include "network/transport-facts.h"
 #include "stream/stream.h"
 #include "support/quoted-name.h"
 
@@ -55,7 +56,7 @@ SetTcpDefaults(const TcpSettings& settings)
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(settings.initialCwndSegments));
     Config::SetDefault("ns3::TcpSocket::TcpNoDelay", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocket::ConnTimeout", PicoSecondsValue(settings.initialRtoPs));
-    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(DATA_RETRIES));
+    Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(TCP_DATA_RETRIES));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(settings.delayedAckSegments));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout",
                        PicoSecondsValue(settings.delayedAckTimeoutPs));

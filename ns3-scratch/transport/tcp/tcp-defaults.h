@@ -16,9 +16,6 @@ namespace cosim
 
 struct TcpSettings;
 
-/// Consecutive retransmission timeouts after which TCP closes a flow, which is an error.
-inline constexpr uint32_t DATA_RETRIES = 15;
-
 /**
  * Set all attribute defaults of ns-3's TCP that the settings name.
  *

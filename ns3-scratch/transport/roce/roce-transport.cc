@@ -1,0 +1,76 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "transport/roce/roce-transport.h"
+
+#include <limits>
+
+namespace cosim
+{
+
+RoceTransport::RoceTransport(const RoceSettings& settings, CausalSimulator& clock)
+    : m_setup{settings, clock, m_packets, m_counters, m_sent}
+{
+}
+
+void
+RoceTransport::Attach(PacketCarrier& carrier, FlowObserver& observer)
+{
+    m_setup.carrier = &carrier;
+    m_setup.observer = &observer;
+}
+
+void
+RoceTransport::SetPuller(PacketPuller& puller)
+{
+    m_setup.puller = &puller;
+}
+
+uint8_t
+RoceTransport::GetTrafficClass() const
+{
+    return static_cast<uint8_t>(m_setup.settings.dataClass);
+}
+
+FlowEnds
+RoceTransport::Connect(FlowId flow, const Handshake& handshake)
+{
+    constexpr double bytePs = 8e12; // of a byte at 1 bit/s
+    const RoceSettings& settings = m_setup.settings;
+    const int64_t baseRttPs = handshake.baseRtt.GetTimeStep();
+    const double product =
+        static_cast<double>(handshake.slowestBps) * static_cast<double>(baseRttPs) / bytePs;
+    const double window = settings.windowBytes > 0 ? static_cast<double>(settings.windowBytes)
+                                                   : std::max(1.0, product);
+    const bool isLimited = settings.windowBytes > 0 || settings.productWindow;
+    const PathFacts path{static_cast<double>(handshake.firstBps),
+                         baseRttPs,
+                         window,
+                         settings.payloadBytes};
+    return {&m_senders.emplace_back(m_setup,
+                                    flow,
+                                    path,
+                                    isLimited ? window : std::numeric_limits<double>::infinity()),
+            &m_receivers.emplace_back(m_setup, flow)};
+}
+
+void
+RoceTransport::Release(Packet* packet)
+{
+    m_packets.Return(static_cast<RocePacket*>(packet));
+}
+
+PacketCounts
+RoceTransport::GetSent() const
+{
+    return m_sent;
+}
+
+void
+RoceTransport::AddStatistics(NetworkStatistics& statistics) const
+{
+    statistics.rdma = m_counters;
+}
+
+} // namespace cosim
