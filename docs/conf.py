@@ -37,7 +37,7 @@ NAVIGATION = {
         "docs/performance",
         "docs/machines",
     ],
-    "Your network": ["docs/cluster"],
+    "Your network": ["docs/cluster", "docs/roce"],
     "Networks without switches": ["docs/topologies", "docs/schedules", "docs/direct_connect"],
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": [

@@ -116,7 +116,7 @@ def _timeouts(result: Result) -> str:
     count = result.network.rto_events
     return (
         f"{count} retransmission timeout{'' if count == 1 else 's'} of at least "
-        f"{_least_timeout(result)} (transport.min_rto)"
+        f"{_least_timeout(result)} ({_timeout_key(result)})"
     )
 
 
@@ -144,8 +144,11 @@ def _cause_of_timeouts(result: Result) -> tuple[str, str]:
     if lost and by_chance:
         remedies.append("a smaller `loss` of the links")
     if not places:
-        return "no packet was lost, but ACKs arrived later", "A larger transport.min_rto changes"
-    text = _listed([*remedies, "a smaller transport.min_rto"], "or")
+        return (
+            "no packet was lost, but ACKs arrived later",
+            f"A larger {_timeout_key(result)} changes",
+        )
+    text = _listed([*remedies, f"a smaller {_timeout_key(result)}"], "or")
     return f"packets were {_listed(places, 'and')}", f"{text[0].upper()}{text[1:]} change" + (
         "" if remedies else "s"
     )
@@ -174,9 +177,14 @@ def _listed(texts: Sequence[str], word: str) -> str:
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
+def _timeout_key(result: Result) -> str:
+    """Return the key of the retransmission timeout: that of RoCE, or of TCP."""
+    return "transport.min_rto" if result.rdma is None else "transport.timeout"
+
+
 def _least_timeout(result: Result) -> str:
-    transport = result.scenario.get("transport")
-    return str(transport.get("min_rto")) if isinstance(transport, Mapping) else "min_rto"
+    transport, name = result.scenario.get("transport"), _timeout_key(result).rpartition(".")[2]
+    return str(transport.get(name)) if isinstance(transport, Mapping) else name
 
 
 def _path_parts(result: Result) -> dict[str, float]:

@@ -59,6 +59,8 @@ def estimate_error(
     fabric = scenario.get("fabric")
     if fabric not in ESTIMATORS or not {"transport", "workload"} <= scenario.keys():
         return None  # the stream of another program may have no scenario
+    if scenario["transport"].get("protocol", "tcp") != "tcp":
+        return None  # the stored scenarios have TCP
     if scenario["transport"]["window"] == "unlimited":
         return None
     links, flows = tables.rows("links"), tables.rows("flows")

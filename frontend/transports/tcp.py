@@ -79,6 +79,9 @@ class TcpTransport(Transport):
 
     protocol: Literal["tcp"] = "tcp"
     """ns-3's TCP with any of its congestion controls."""
+    ecn: bool = False
+    """Explicit congestion notification: ports mark packets from `switches.ecn_threshold` on,
+    receivers echo the marks, and senders slow down."""
     variant: Variant = "new_reno"
     """Congestion control algorithm."""
     timestamps: bool = False
@@ -102,9 +105,6 @@ class TcpTransport(Transport):
     ticks each microsecond."""
     delayed_ack: DelayedAck = DelayedAck()
     """When a receiver sends an ACK."""
-    ecn: bool = False
-    """Explicit congestion notification: ports mark packets from `switches.ecn_threshold` on,
-    receivers echo the marks, and senders slow down."""
     recovery: Literal["prr", "classic"] = "prr"
     """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""

@@ -46,6 +46,11 @@ _SMALL = {
     ),
     "topoopt_dlrm_small": ("", "express"),
     "rail_failure_small": ("", "express"),
+    "incast_roce_small": ("", "express flow analytical"),
+    "llm_llama3_8b_roce_small": (
+        "workload.model.hidden=64 workload.model.vocabulary=64 workload.model.sequence=16",
+        "express flow",
+    ),
 }
 """The scenarios, the values that make their runs short, and the fabrics that run them."""
 

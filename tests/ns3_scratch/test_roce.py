@@ -325,6 +325,100 @@ def test_bytes_are_conserved(
         assert result.rdma.nacks == 0
 
 
+def two_tiers(data: st.DataObject) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Draw a network of leaves and spines, or a ring of switches, and return its links by name."""
+    latency = data.draw(st.sampled_from(["0us", "0.5us", "2us"]))
+    up = data.draw(st.sampled_from(["25Gbps", "100Gbps", "400Gbps"]))
+    if data.draw(st.booleans()):
+        leaves, spines = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 2))
+        fabric = [(f"leaf{a}", f"spine{b}") for a in range(leaves) for b in range(spines)]
+        hosts = [(f"gpu{2 * a + b}", f"leaf{a}") for a in range(leaves) for b in range(2)]
+    else:
+        count = data.draw(st.integers(3, 5))
+        fabric = [(f"leaf{a}", f"leaf{b}") for a, b in pairwise([*range(count), 0])]
+        hosts = [(f"gpu{a}", f"leaf{a}") for a in range(count)]
+    links = [[*ends, "100Gbps", latency] for ends in hosts]
+    links += [[*ends, up, latency] for ends in fabric]
+    return {"family": "graph", "links": links}, fabric
+
+
+def check_that_it_ends(folder: Any, data: st.DataObject) -> str:
+    """Run a random scenario: everything arrives, or a sentence names what went wrong."""
+    topology, fabric = two_tiers(data)
+    ranks = sum(1 for link in topology["links"] if link[0].startswith("gpu"))
+    choose = lambda *values: data.draw(st.sampled_from(values))  # noqa: E731
+    rank = st.integers(0, ranks - 1)
+    pairs = st.lists(
+        st.tuples(rank, rank).filter(lambda ends: ends[0] != ends[1]), min_size=1, max_size=12
+    )
+    sends = [(*ends, choose(1, 4000, 100_000, 1_000_000)) for ends in data.draw(pairs)]
+    events: list[dict[str, Any]] = []
+    if choose(True, False):
+        link = list(choose(*fabric))
+        flap = {"down": choose("5us", "50us"), "period": "100us", "times": 2}
+        events.append(
+            choose(
+                {"event": "link_flap", "link": link, "at": "10us", **flap},
+                {"event": "link_loss", "link": link, "at": "0us", "loss": choose(0.001, 0.1)},
+                {"event": "link_down", "link": link, "at": "20us", "until": "300us"},
+                {"event": "incast", "at": "5us", "target": 0, "sources": [1], "bytes": "200KB"},
+            )
+        )
+    lossless = choose(True, False)
+    pfc = {"headroom": choose("cable", "0B", "3KB"), "reserve": choose("0B", "4KiB")}
+    if any(link[3] == "2us" for link in topology["links"]) and pfc["headroom"] == "cable":
+        topology["buffer"] = "4MB"
+    else:
+        topology["buffer"] = choose("300KB", "2MB") if lossless else choose("80KB", "1MB")
+    content = scenario(
+        messages(folder, ranks, sends),
+        ranks,
+        topology=topology,
+        transport={
+            "congestion_control": choose("none", "dcqcn", "dctcp", "hpcc", "timely"),
+            "preset": choose("mellanox", "hpcc_2019"),
+            "window": choose("none", "bdp", "10KB"),
+            "recovery": choose("go_back_n", "selective_repeat"),
+            "ack_interval": choose("1B", "16KB"),
+            "timeout": choose("100us", "1ms"),
+            "acks_first": choose(True, False),
+            "ecn": {"kmin": "10kB", "kmax": "40kB"},
+        },
+        routing={"policy": choose("ecmp", "spray", "flowlet"), "detection": "20us"},
+        switches={"buffer_sharing": "pfc", "pfc": pfc} if lossless else {},
+        events=events,
+        measurement={"time_limit": "1s"},
+    )
+    try:
+        result = bridge.run(content)
+    except ScenarioError as error:
+        assert "switches.buffer_sharing" in str(error)
+        return "refused"
+    except bridge.SimulationError as error:
+        text = str(error)
+        known = {"deadlock: ": " → ", "was closed after": "from rank", "divided": "ranks"}
+        assert any(name in text and what in text for name, what in known.items()), text
+        return next(name for name in known if name in text)
+    assert result.network.payload_bytes >= sum(size for _, _, size in sends)
+    if not events and lossless and pfc["headroom"] == "cable":
+        assert result.network.drops == 0
+    assert result.pauses is None or (result.pauses.headroom_drops <= result.network.drops)
+    return "complete"
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_every_run_ends(tmp_path_factory: Any, data: st.DataObject) -> None:
+    check_that_it_ends(tmp_path_factory.mktemp("ends"), data)
+
+
+@pytest.mark.long
+@settings(max_examples=1000, deadline=None)
+@given(data=st.data())
+def test_a_thousand_runs_end(tmp_path_factory: Any, data: st.DataObject) -> None:
+    check_that_it_ends(tmp_path_factory.mktemp("ends"), data)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
