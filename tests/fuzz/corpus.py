@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from pathlib import Path
@@ -112,7 +113,10 @@ def _settings(text: str) -> list[str]:
 
 def _scenarios(scenarios: Path) -> Iterable[Seed]:
     for name, (changes, _) in _SMALL.items():
-        files = {"case.yaml": (scenarios / f"{name}.yaml").read_bytes()}
+        content = (scenarios / f"{name}.yaml").read_bytes()
+        files = {"case.yaml": content.replace(b"file: traces/", b"file: ")}
+        for trace in re.findall(r"file: traces/(\S+)", content.decode()):
+            files[trace] = (scenarios / "traces" / trace).read_bytes()
         for arguments in (
             ("validate", "case.yaml"),
             ("run", "case.yaml", "--json", *_settings(changes)),

@@ -139,6 +139,12 @@ class Datapath
     {
     }
 
+    /// @return the bytes that are delivered, and of which the client hears later
+    virtual uint64_t CountUntold() const
+    {
+        return 0;
+    }
+
     /// @return the congestion window of a flow; 0 before its first message [bytes]
     virtual uint32_t GetWindow(FlowId flow) const = 0;
 

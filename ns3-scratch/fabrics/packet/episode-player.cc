@@ -167,6 +167,23 @@ EpisodePlayer::Open(const HandshakePlan& handshakes)
     m_packets->Open(handshakes);
 }
 
+uint64_t
+EpisodePlayer::CountUntold() const
+{
+    uint64_t bytes = 0;
+    for (const std::unique_ptr<Zone>& zone : m_zones)
+    {
+        if (zone && zone->state == Zone::State::SIMULATED)
+        {
+            for (const Progress& progress : zone->progress)
+            {
+                bytes += progress.delivered - progress.toldDelivered;
+            }
+        }
+    }
+    return bytes;
+}
+
 uint32_t
 EpisodePlayer::GetWindow(FlowId flow) const
 {

@@ -56,6 +56,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     void Submit(std::span<const Submission> submissions) override;
     void Finish() override;
     void Update() override;
+    uint64_t CountUntold() const override;
     uint32_t GetWindow(FlowId flow) const override;
     PacketCounts GetSent() const override;
     LinkCounters GetLink(uint32_t link) const override;

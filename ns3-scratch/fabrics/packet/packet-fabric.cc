@@ -287,7 +287,7 @@ PacketFabric::AddUndelivered(std::vector<uint64_t>& bytes) const
 uint64_t
 PacketFabric::GetDeliveredBytes() const
 {
-    uint64_t sum = FabricBase::GetDeliveredBytes();
+    uint64_t sum = FabricBase::GetDeliveredBytes() + m_datapath->CountUntold();
     for (const Flow& flow : m_flows)
     {
         if (!flow.messages.IsEmpty())
