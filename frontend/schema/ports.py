@@ -8,8 +8,8 @@ from frontend.schema.base import Count, Model, Whole, listed
 from frontend.schema.quantities import (
     Delay,
     FrameSize,
-    Headroom,
     HeaderSize,
+    Headroom,
     PacketSize,
     PositiveDelay,
     PositiveSize,

@@ -70,13 +70,12 @@ AckStalls::GetOfLarge(uint32_t id, uint64_t wireBytes, uint64_t at) const
     }
     // Only the part during which the other data is sent waits for it.
     const Link& own = m_links[path.first];
-    const uint64_t transmission = own.bytes == wireBytes
-                                      ? own.transmission
-                                      : m_fabric.TransmissionPs(wireBytes, path.first);
+    const uint64_t transmission =
+        own.bytes == wireBytes ? own.transmission : m_fabric.TransmissionPs(wireBytes, path.first);
     const auto whole = static_cast<double>(transmission);
     const auto common = static_cast<double>(m_links[path.ackLink].busyUntil - at);
-    const double delay = static_cast<double>(gaps) * std::min(1.0, common / whole) *
-                         static_cast<double>(path.gap);
+    const double delay =
+        static_cast<double>(gaps) * std::min(1.0, common / whole) * static_cast<double>(path.gap);
     return static_cast<uint64_t>(std::min(delay, static_cast<double>(MAX_TIME_PS)));
 }
 

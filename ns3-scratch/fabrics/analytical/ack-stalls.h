@@ -68,7 +68,7 @@ class AckStalls
     /// What large messages of a path need to know of it.
     struct Path
     {
-        uint64_t gap{0};  //!< see GetGap
+        uint64_t gap{0};   //!< see GetGap
         uint32_t first{0}; //!< its first link
         uint32_t ackLink{0};
         bool isKnown{false};
@@ -89,7 +89,7 @@ class AckStalls
     const WindowSizes m_sizes;
     const double m_payloadShare; //!< of a full packet
     const uint64_t m_first;      //!< first window of a connection [bytes on the wire]
-    std::vector<Link> m_links; //!< empty before the first large message; so is the next one
+    std::vector<Link> m_links;   //!< empty before the first large message; so is the next one
     std::vector<Path> m_paths;
 };
 

@@ -234,9 +234,8 @@ class ExpressReplayTest : public UnitTest<ExpressReplayTest>
             fabric.Start();
             for (const Message& one : messages)
             {
-                Simulator::Schedule(TimeStep(static_cast<uint64_t>(one.atMs * MS)), [&, one] {
-                    Send(fabric, one);
-                });
+                Simulator::Schedule(TimeStep(static_cast<uint64_t>(one.atMs * MS)),
+                                    [&, one] { Send(fabric, one); });
             }
             Simulator::Run();
             fabric.Finish();

@@ -671,8 +671,8 @@ EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
         if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() && !IsTooLong(zone))
         {
             tape.flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,
-                                                     static_cast<uint32_t>(rtt.GetTimeStep()),
-                                                     static_cast<uint32_t>(oldest.GetTimeStep())});
+                                               static_cast<uint32_t>(rtt.GetTimeStep()),
+                                               static_cast<uint32_t>(oldest.GetTimeStep())});
             return; // the client hears of it at the end
         }
         Break(zone);
@@ -730,7 +730,8 @@ EpisodePlayer::TellRoundTrips(Zone& zone)
         if (const FlowTrail* trail = zone.tape->flows[number].trail.get(); trail != nullptr)
         {
             const std::span<const RoundTrip> all = trail->GetRoundTrips();
-            const std::size_t told = std::exchange(zone.progress[number].toldRoundTrips, all.size());
+            const std::size_t told =
+                std::exchange(zone.progress[number].toldRoundTrips, all.size());
             if (all.size() > told)
             {
                 m_client.OnReplayed(zone.flows[number], zone.startPs, all.subspan(told));
@@ -843,7 +844,8 @@ EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Inpu
             ++zone.cursor;
         }
         const uint32_t number = m_flowUse[input.what.flow].number;
-        if (!IsNext(zone, tape, input) || (number == flows && !FitsFlow(tape, number, input.what.flow)))
+        if (!IsNext(zone, tape, input) ||
+            (number == flows && !FitsFlow(tape, number, input.what.flow)))
         {
             return false;
         }

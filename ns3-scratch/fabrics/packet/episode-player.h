@@ -164,10 +164,10 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::vector<Zone*> m_expecting; //!< zones whose tapes say that something enters now
     std::vector<Tape> m_broken;
     LastEvent m_check{LastEvent::Turn::CHECK, [this] { Check(); }};
-    Zone* m_aside{nullptr};   //!< the zone that is simulated again, or null
-    std::size_t m_playing{0}; //!< number of zones that are played
+    Zone* m_aside{nullptr};         //!< the zone that is simulated again, or null
+    std::size_t m_playing{0};       //!< number of zones that are played
     uint64_t m_roundTripsOfMade{0}; //!< on tapes that are being made
-    uint64_t m_episode{0};    //!< number of the last episode, or attempt to match one
+    uint64_t m_episode{0};          //!< number of the last episode, or attempt to match one
     Replay m_counts;
 };
 

@@ -12,8 +12,8 @@ namespace cosim
 namespace
 {
 
-/// The memory that all tapes may take [bytes]: so much at first, as much more as the tapes take that
-/// were used, and at most so much.
+/// The memory that all tapes may take [bytes]: so much at first, as much more as the tapes take
+/// that were used, and at most so much.
 constexpr std::size_t FIRST_BYTES = std::size_t{1} << 25;
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
 

@@ -75,9 +75,9 @@ class TapeLibrary
     void ForgetOldest();
 
     std::unordered_map<uint64_t, std::vector<Tape>> m_tapes; //!< per beginning
-    std::unordered_set<uint64_t> m_long; //!< beginnings of long tapes
-    std::size_t m_bytes{0};              //!< memory of the tapes that have ended
-    std::size_t m_usedBytes{0};          //!< likewise of those that were used, each time
+    std::unordered_set<uint64_t> m_long;                     //!< beginnings of long tapes
+    std::size_t m_bytes{0};     //!< memory of the tapes that have ended
+    std::size_t m_usedBytes{0}; //!< likewise of those that were used, each time
     uint64_t m_roundTrips{0};
     uint64_t m_uses{0};
 };
