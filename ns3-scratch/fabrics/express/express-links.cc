@@ -145,39 +145,36 @@ ExpressLinks::LookForCycle()
     }
 }
 
+/// @return one of the stuck ports for which packets of a stuck port wait
+ExpressLinks::Held
+ExpressLinks::FindCause(const Held& held, const std::set<Held>& stuck) const
+{
+    const uint32_t node = m_states.Get(held.link).target;
+    for (uint32_t port = 0; port < m_ports[node].size(); ++port)
+    {
+        const Held other{m_ports[node][port], held.trafficClass};
+        const auto isElsewhere = [port](uint32_t one) { return one != port; };
+        if (stuck.contains(other) &&
+            !m_buffers[node]->IsStuck(held.link, held.trafficClass, isElsewhere))
+        {
+            return other;
+        }
+    }
+    return held;
+}
+
 /// @return a sentence that names the links of a cycle
 std::string
 ExpressLinks::DescribeCycle(const std::set<Held>& stuck) const
 {
-    std::vector<Held> way{*stuck.begin()};
-    for (auto again = way.end(); again == way.end();)
+    std::vector<Held> way;
+    Held next = *stuck.begin();
+    while (std::ranges::find(way, next) == way.end())
     {
-        const Held last = way.back();
-        const uint32_t node = m_states.Get(last.link).target;
-        Held next = last;
-        for (uint32_t port = 0; port < m_ports[node].size(); ++port)
-        {
-            const Held other{m_ports[node][port], last.trafficClass};
-            const auto isElsewhere = [port](uint32_t one) { return one != port; };
-            if (stuck.contains(other) &&
-                !m_buffers[node]->IsStuck(last.link, last.trafficClass, isElsewhere))
-            { // some of its packets wait there
-                next = other;
-                break;
-            }
-        }
-        again = std::ranges::find(way, next);
-        if (again == way.end())
-        {
-            way.push_back(next);
-            again = way.end();
-        }
-        else
-        {
-            way.erase(way.begin(), again);
-            break;
-        }
+        way.push_back(next);
+        next = FindCause(next, stuck);
     }
+    way.erase(way.begin(), std::ranges::find(way, next));
     std::string text = "deadlock: ports that are paused wait for each other in a cycle: ";
     for (const Held& held : way)
     {

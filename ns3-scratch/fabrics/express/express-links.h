@@ -104,6 +104,7 @@ class ExpressLinks : private PauseChannel
     void PreparePauses();
     PulledPort& GetPulled(uint32_t link) const;
     void LookForCycle();
+    Held FindCause(const Held& held, const std::set<Held>& stuck) const;
     std::string DescribeCycle(const std::set<Held>& stuck) const;
     std::string NameLink(uint32_t link) const;
     std::string NameNode(uint32_t node) const;

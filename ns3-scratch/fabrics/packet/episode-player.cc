@@ -337,7 +337,7 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
         if (zone.tape)
         {
             const Input input{atPs, message};
-            zone.beginning = Number(zone, zone.beginning, input);
+            zone.beginning = Extend(zone, zone.beginning, input);
             const uint32_t number = m_flowUse[message.flow].number;
             if (number == zone.tape->flows.size())
             {
@@ -369,24 +369,19 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
  * Number a flow that something enters, and the parts of its path, in the order of first use.
  *
  * @param zone its zone
- * @param digest digest of what has entered before
- * @param input what enters
- * @return the digest with what enters
+ * @param id the flow
+ * @return true if nothing has entered it before in this episode; then m_parts has its parts
  */
-uint64_t
-EpisodePlayer::Number(Zone& zone, uint64_t digest, const Input& input)
+bool
+EpisodePlayer::Number(Zone& zone, FlowId id)
 {
-    const FlowId id = input.what.flow;
     Use& use = m_flowUse[id];
-    digest = MixHash(digest, static_cast<uint64_t>(input.atPs));
-    digest = MixHash(digest, input.what.bytes << 1 | (input.what.isAwaited ? 1 : 0));
     if (use.episode == zone.episode)
     {
-        return MixHash(digest, use.number);
+        return false;
     }
     use = {&zone, zone.episode, static_cast<uint32_t>(zone.flows.size())};
     zone.flows.push_back(id);
-    digest = MixHash(MixHash(digest, use.number), m_shapes.Get(id));
     m_parts.clear();
     m_shapes.GetParts(id, m_parts);
     for (const uint32_t part : m_parts)
@@ -397,7 +392,33 @@ EpisodePlayer::Number(Zone& zone, uint64_t digest, const Input& input)
             partUse = {&zone, zone.episode, static_cast<uint32_t>(zone.parts.size())};
             zone.parts.push_back(part);
         }
-        digest = MixHash(digest, partUse.number);
+    }
+    return true;
+}
+
+/**
+ * Number the flow that something enters.
+ *
+ * @param zone its zone
+ * @param digest digest of what has entered before
+ * @param input what enters
+ * @return the digest with what enters
+ */
+uint64_t
+EpisodePlayer::Extend(Zone& zone, uint64_t digest, const Input& input)
+{
+    const FlowId id = input.what.flow;
+    const bool isNew = Number(zone, id);
+    digest = MixHash(digest, static_cast<uint64_t>(input.atPs));
+    digest = MixHash(digest, input.what.bytes << 1 | (input.what.isAwaited ? 1 : 0));
+    digest = MixHash(digest, m_flowUse[id].number);
+    if (isNew)
+    {
+        digest = MixHash(digest, m_shapes.Get(id));
+        for (const uint32_t part : m_parts)
+        {
+            digest = MixHash(digest, m_partUse[part].number);
+        }
     }
     return digest;
 }
@@ -807,7 +828,7 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
     uint64_t beginning = 0;
     for (const Input& input : inputs)
     {
-        beginning = Number(zone, beginning, input);
+        beginning = Extend(zone, beginning, input);
     }
     const std::span<const Tape> tapes = m_tapes.Find(beginning);
     const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
@@ -843,14 +864,12 @@ EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Inpu
         {
             ++zone.cursor;
         }
-        const uint32_t number = m_flowUse[input.what.flow].number;
-        if (!IsNext(zone, tape, input) ||
-            (number == flows && !FitsFlow(tape, number, input.what.flow)))
+        const bool isNew = m_flowUse[input.what.flow].number == flows;
+        if (!MatchItem(zone, tape, input, isNew))
         {
             return false;
         }
-        flows += number == flows ? 1 : 0;
-        ++zone.cursor;
+        flows += isNew ? 1 : 0;
     }
     const int64_t nowPs = m_clock.GetNowPs() - zone.startPs;
     for (; zone.cursor < tape.items.size() && tape.items[zone.cursor].atPs <= nowPs; ++zone.cursor)
@@ -863,9 +882,17 @@ EpisodePlayer::Matches(Zone& zone, const EpisodeTape& tape, std::span<const Inpu
     return true;
 }
 
-/// @return true if what enters a flow with a number is the next item of a tape
+/**
+ * Pass what enters a zone on a tape.
+ *
+ * @param zone the zone, at its place on the tape
+ * @param tape the tape
+ * @param input what enters; its flow has a number
+ * @param isNew true if nothing has entered the flow before in this episode
+ * @return true if it is the next item, and the flow can do what is on the tape
+ */
 bool
-EpisodePlayer::IsNext(const Zone& zone, const EpisodeTape& tape, const Input& input) const
+EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input, bool isNew)
 {
     if (zone.cursor == tape.items.size())
     {
@@ -873,15 +900,20 @@ EpisodePlayer::IsNext(const Zone& zone, const EpisodeTape& tape, const Input& in
     }
     const Item& item = tape.items[zone.cursor];
     const Kind kind = input.what.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT;
-    return item.kind == kind && item.atPs == input.atPs && item.bytes == input.what.bytes &&
-           item.flow == m_flowUse[input.what.flow].number;
+    const FlowId id = input.what.flow;
+    if (item.kind != kind || item.atPs != input.atPs || item.bytes != input.what.bytes ||
+        item.flow != m_flowUse[id].number || (isNew && !FitsFlow(tape.flows[item.flow], id)))
+    {
+        return false;
+    }
+    ++zone.cursor;
+    return true;
 }
 
-/// @return true if a flow can do what the flow with its number does on a tape
+/// @return true if a flow can do what a flow does on a tape
 bool
-EpisodePlayer::FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id)
+EpisodePlayer::FitsFlow(const EpisodeTape::Flow& flow, FlowId id)
 {
-    const EpisodeTape::Flow& flow = tape.flows[number];
     m_parts.clear();
     m_shapes.GetParts(id, m_parts);
     const auto numberOf = [this](uint32_t part) { return m_partUse[part].number; };
@@ -897,17 +929,12 @@ EpisodePlayer::Compare(Zone& zone, std::span<const Submission> messages)
     const int64_t atPs = m_clock.GetNowPs() - zone.startPs;
     for (std::size_t i = 0; i < messages.size(); ++i)
     {
-        const Input input{atPs, messages[i]};
-        const std::size_t flows = zone.flows.size();
-        Number(zone, 0, input);
-        if (!IsNext(zone, *zone.tape, input) ||
-            (zone.flows.size() > flows &&
-             !FitsFlow(*zone.tape, static_cast<uint32_t>(flows), messages[i].flow)))
+        const bool isNew = Number(zone, messages[i].flow);
+        if (!MatchItem(zone, *zone.tape, {atPs, messages[i]}, isNew))
         {
             Leave(zone, messages.subspan(i));
             return;
         }
-        ++zone.cursor;
     }
     Play(zone);
 }

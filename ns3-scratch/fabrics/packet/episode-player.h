@@ -112,7 +112,8 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     // An episode that is simulated.
     void Lead(Zone& zone);
     void Feed(Zone& zone, std::span<const Submission> messages);
-    uint64_t Number(Zone& zone, uint64_t digest, const Input& input);
+    bool Number(Zone& zone, FlowId id);
+    uint64_t Extend(Zone& zone, uint64_t digest, const Input& input);
     void AddFlow(Zone& zone, FlowId id);
     bool IsTooLong(const Zone& zone);
     void Deliver(Zone& zone, uint32_t number);
@@ -132,8 +133,8 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     // An episode that is played.
     bool Follow(Zone& zone, std::span<const Input> inputs);
     bool Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs);
-    bool IsNext(const Zone& zone, const EpisodeTape& tape, const Input& input) const;
-    bool FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id);
+    bool MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input, bool isNew);
+    bool FitsFlow(const EpisodeTape::Flow& flow, FlowId id);
     void Compare(Zone& zone, std::span<const Submission> messages);
     void Play(Zone& zone);
     void Schedule(Zone& zone, int64_t duePs);

@@ -56,7 +56,7 @@ class TapeLibrary
         return m_long.insert(beginning).second;
     }
 
-    /// @param tape a tape that has not ended; it need not have been kept
+    /// @param tape a tape; it need not have been kept
     void Forget(const Tape& tape);
 
     /**

@@ -5,12 +5,10 @@
 #ifndef COSIM_ROCE_PACKET_H
 #define COSIM_ROCE_PACKET_H
 
+#include "transport/packet-pool.h"
 #include "transport/telemetry.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <vector>
 
 namespace cosim
 {
@@ -34,38 +32,8 @@ struct RocePacket : ProbePacket
     int64_t sentPs;    //!< DATA: when it was sent; ACK, NACK: copied from the packet it answers
 };
 
-/// Allocates packets and reuses returned ones.
-class RocePool
-{
-  public:
-    /// @return a packet; the caller sets all fields except `telemetry`
-    RocePacket* Take()
-    {
-        if (m_free.empty())
-        {
-            return &m_all.emplace_back();
-        }
-        RocePacket* const packet = m_free.back();
-        m_free.pop_back();
-        return packet;
-    }
-
-    /// @param packet a packet from this pool that is no longer used
-    void Return(RocePacket* packet)
-    {
-        m_free.push_back(packet);
-    }
-
-    /// @return the number of packets in use
-    std::size_t GetTaken() const
-    {
-        return m_all.size() - m_free.size();
-    }
-
-  private:
-    std::deque<RocePacket> m_all;
-    std::vector<RocePacket*> m_free;
-};
+/// The taker of a packet sets all fields except `telemetry`.
+using RocePool = PacketPool<RocePacket>;
 
 } // namespace cosim
 

@@ -5,15 +5,14 @@
 #ifndef COSIM_SEGMENT_H
 #define COSIM_SEGMENT_H
 
+#include "transport/packet-pool.h"
 #include "transport/packet.h"
 
 #include "ns3/sequence-number.h"
 #include "ns3/tcp-option-sack.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <vector>
 
 namespace cosim
 {
@@ -37,35 +36,18 @@ struct alignas(64) Segment : Packet
 
 static_assert(sizeof(Segment) == alignof(Segment));
 
-/**
- * Allocates segments and reuses returned ones. It never holds more segments than were in use at the
- * same time.
- */
-class SegmentPool
+/// Its segments have no SACK blocks when they are taken; the caller sets all other fields.
+class SegmentPool : private PacketPool<Segment>
 {
   public:
-    /// @return a segment without SACK blocks; the caller sets all other fields
-    Segment* Take()
-    {
-        if (m_free.empty())
-        {
-            return &m_all.emplace_back();
-        }
-        Segment* segment = m_free.back();
-        m_free.pop_back();
-        return segment;
-    }
+    using PacketPool<Segment>::Take;
 
     /// @param segment a segment from this pool that is no longer used
     void Return(Segment* segment)
     {
         segment->sackBlocks.reset();
-        m_free.push_back(segment);
+        PacketPool<Segment>::Return(segment);
     }
-
-  private:
-    std::deque<Segment> m_all;
-    std::vector<Segment*> m_free;
 };
 
 } // namespace cosim
