@@ -96,7 +96,7 @@ class Layer(Block):
     name: str
     """Name of the layer in the workload."""
     compute_ns: float
-    """Forward and backward computation, mean over the ranks."""
+    """Its computations, mean over the ranks. Those of a rank at the same time count each."""
     raw_comm_ns: float
     """Sum of the times of its collectives, whether computation hides them or not."""
     exposed_comm_ns: float

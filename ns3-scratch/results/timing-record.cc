@@ -34,7 +34,6 @@ TimingRecord::OnNodeBegun(const NodeEvent& event)
     if (event.trace->type[event.node] == NodeType::COMPUTE)
     {
         Computing& computing = m_computing[event.rank];
-        computing.lastBegin = event.timePs;
         if (computing.nodes++ == 0)
         {
             computing.since = event.timePs;
@@ -52,14 +51,18 @@ TimingRecord::OnNodeEnded(const NodeEvent& event)
     if (trace.type[event.node] == NodeType::COMPUTE)
     {
         Computing& computing = m_computing[event.rank];
-        m_sums[std::size_t{iteration} * m_layers + trace.layer[event.node]].compute +=
-            event.timePs - computing.lastBegin;
         if (--computing.nodes == 0)
         {
             AddPart(computing.since, event.timePs, &Times::compute);
         }
     }
     CloseParts();
+}
+
+void
+TimingRecord::AddComputed(uint32_t iteration, uint32_t layer, uint64_t durationPs)
+{
+    m_sums[std::size_t{iteration} * m_layers + layer].compute += durationPs;
 }
 
 void
@@ -153,8 +156,11 @@ ExposedTime::OnNodeEnded(const NodeEvent& event)
 {
     Worker& worker = m_workers[event.rank];
     worker.end[event.node] = event.timePs;
-    if (event.trace->type[event.node] == NodeType::COMPUTE)
+    if (const Trace& trace = *event.trace; trace.type[event.node] == NodeType::COMPUTE)
     {
+        m_timing.AddComputed(trace.iteration[event.node],
+                             trace.layer[event.node],
+                             event.timePs - worker.start[event.node]);
         worker.idleSince = event.timePs;
         --worker.computing;
     }

@@ -29,6 +29,15 @@ class TimingRecord : public RunObserver
     explicit TimingRecord(const Stream& stream);
 
     /**
+     * Add a computation of one rank.
+     *
+     * @param iteration index of the iteration
+     * @param layer index of the layer
+     * @param durationPs for how long it ran [ps], whatever else ran at the same time
+     */
+    void AddComputed(uint32_t iteration, uint32_t layer, uint64_t durationPs);
+
+    /**
      * Add exposed communication of one rank: a time for which its compute stream has waited.
      *
      * @param iteration index of the iteration
@@ -99,9 +108,8 @@ class TimingRecord : public RunObserver
     /// The COMPUTE nodes of a rank that run.
     struct Computing
     {
-        uint32_t nodes{0};     //!< their number
-        uint64_t since{0};     //!< since when there are some [ps]
-        uint64_t lastBegin{0}; //!< start of the last one [ps]
+        uint32_t nodes{0}; //!< their number
+        uint64_t since{0}; //!< since when there are some [ps]
     };
 
     void AddPart(uint64_t fromPs, uint64_t toPs, uint64_t Times::* part);
@@ -118,8 +126,8 @@ class TimingRecord : public RunObserver
 };
 
 /**
- * Computes the exposed communication: the time that the compute streams of the ranks wait for
- * communication.
+ * Computes what needs the start of each node: the time of each computation, and the exposed
+ * communication, the time that the compute streams of the ranks wait for communication.
  *
  * A rank waits while it runs no COMPUTE node. A wait lasts from the end of the last one to the end
  * of the collective or receive that the compute stream waited for. It counts for the layer and the

@@ -16,16 +16,16 @@ namespace cosim
 namespace
 {
 
-/// Check that messages or links join two different ends.
+/// Check that links, or pairs of ranks, join two different ends; `what[i]` names one.
 void
 RequireEnds(const std::vector<uint32_t>& sources,
             const std::vector<uint32_t>& targets,
-            std::string_view what)
+            const std::string& what)
 {
     for (std::size_t i = 0; i < sources.size(); ++i)
     {
         Require(sources[i] != targets[i],
-                "topology: {} {} goes from {} to itself",
+                "topology: {}[{}] goes from {} to itself",
                 {what, i, sources[i]});
     }
 }
@@ -192,7 +192,7 @@ ValidateTraffic(const Traffic& traffic, std::size_t index)
     Require(!traffic.sources.empty() && !traffic.sizes.empty(),
             "topology: traffic[{}] has no pairs or no sizes of messages",
             {index});
-    RequireEnds(traffic.sources, traffic.targets, "a message of traffic");
+    RequireEnds(traffic.sources, traffic.targets, "traffic[" + std::to_string(index) + "].pairs");
     Require(std::is_sorted(traffic.cumulativePpb.begin(), traffic.cumulativePpb.end()) &&
                 traffic.cumulativePpb.back() == ALL_PPB,
             "topology: traffic[{}].cumulative_ppb does not rise to 10^9",
@@ -234,7 +234,7 @@ ValidateTopology(const Stream& stream)
             "most {} nodes",
             {topology.nodes, topology.ranks, MAX_COUNT});
     CheckLimits(stream, topology, "topology: ");
-    RequireEnds(topology.linkSource, topology.linkTarget, "link");
+    RequireEnds(topology.linkSource, topology.linkTarget, "links");
     if (topology.HasCircuits())
     {
         ValidateCircuits(topology);

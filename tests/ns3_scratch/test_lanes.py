@@ -54,6 +54,15 @@ def test_lanes_run_beside_each_other_and_beside_the_compute_stream() -> None:
     assert time(trace, [0, 1, 1], [1, 1]) == 5 * PS
 
 
+def test_computations_at_the_same_time_count_each_for_their_layer_and_once_for_the_iteration() -> None:
+    trace = Trace([0])
+    for duration in (4, 2, 3):
+        trace.compute(duration * PS)
+    result = run(records(trace, [0, 1, 2], [1, 1]))
+    assert [ps(layer["compute_ns"]) for layer in result["layers"]] == [9 * PS]
+    assert [ps(part["compute_ns"]) for part in result["iterations"]] == [4 * PS]
+
+
 def test_the_lowest_index_starts_first() -> None:
     """Node 0 waits for node 1, and then comes before node 2, which was ready earlier.
 

@@ -188,7 +188,7 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     ),
     "link to itself": (
         changed(TOPOLOGY, lambda r: assign(r.topology.link_target, 0, 0)),
-        "link 0 goes from 0 to itself",
+        r"links\[0\] goes from 0 to itself",
     ),
     "event": (
         changed(TOPOLOGY, lambda r: r.topology.events.add(time_ps=2**62)),
