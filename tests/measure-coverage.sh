@@ -19,7 +19,8 @@ COSIM_BUILD=$folder/tree "$folder/environment/bin/python" -m pytest -n auto --di
     --exclude-throw-branches --html-details "$pages/cxx/index.html" --json-summary "$pages/cxx.json" --txt "$pages/cxx.txt" \
     "$folder/tree"
 
-"$venv/bin/python" -m coverage run -m pytest -n auto --dist worksteal -q "$@" || failed=$?
+# A full disk leaves no space for the counters of coverage.py either.
+"$venv/bin/python" -m coverage run -m pytest -n auto --dist worksteal -q --ignore tests/bridge/test_full_disk.py "$@" || failed=$?
 "$venv/bin/python" -m coverage combine -q
 "$venv/bin/python" -m coverage html -q -d "$pages/python"
 
