@@ -54,7 +54,7 @@ def test_lanes_run_beside_each_other_and_beside_the_compute_stream() -> None:
     assert time(trace, [0, 1, 1], [1, 1]) == 5 * PS
 
 
-def test_computations_at_the_same_time_count_each_for_their_layer_and_once_for_the_iteration() -> None:
+def test_overlapping_computations_count_each_for_a_layer_and_once_for_an_iteration() -> None:
     trace = Trace([0])
     for duration in (4, 2, 3):
         trace.compute(duration * PS)
