@@ -52,7 +52,7 @@ class Simulation:
         self, progress: Callable[[Progress], object] | None = None, interval_s: float = 0.25
     ) -> str: ...  # the result's status; "interrupted" clears the pending KeyboardInterrupt
     def result(self) -> str: ...  # JSON text as in bridge/results; partial unless complete
-    def tables(self) -> dict[str, str]: ...  # CSV text by name: links, flows, fct
+    def tables(self) -> dict[str, str]: ...  # CSV text by name: links, flows, fct; pauses
     def close(self) -> None: ...  # calls Simulator::Destroy; may be called more than once
 
 class Network:

@@ -75,11 +75,11 @@ def _draw_bars(axes: Axes, traces: list[Trace], layout: dict[str, Any]) -> None:
             color=trace["marker"]["color"],
             hatch=trace["marker"].get("pattern", {}).get("shape", "") * 3,
             edgecolor="white",
-            linewidth=0.3,
+            linewidth=trace["marker"].get("line", {}).get("width", 0.3),
         )
         for name, start, value in zip(trace["y"], starts, trace["x"], strict=True):
             ends[group, name] = start + value
-    spans = [trace for trace in traces if "base" in trace]
+    spans = [trace for trace in traces if "base" in trace and "text" in trace]
     if spans:
         _write_in_bars(axes, spans, rows)
     axes.set_yticks(range(len(rows)), rows, fontsize="small")

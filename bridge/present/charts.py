@@ -24,7 +24,7 @@ from bridge.present.comparison import differing_keys, value_text
 from bridge.present.figure import COLORS
 from bridge.present.links import node_names
 from bridge.present.metrics import Metric, path_times
-from bridge.present.quantities import scaled_unit, time_unit
+from bridge.present.quantities import scaled_unit, time_text, time_unit
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
 from bridge.results.timeline_file import COMPUTING, TIMELINE, TIMEOUT, Slice, slices
@@ -155,10 +155,10 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
         return None
     longest = max(one.time_ns for path in known.values() for one in path)
     times = {name: path_times(path) for name, path in known.items()}
-    palette = (*COLORS, "#ee6633", "#44aa99")
+    palette = (*COLORS, "#ee6633", "#44aa99", "#332288", "#882255")
     parts = [
         Part(kind, {name: own[kind] / len(known[name]) for name, own in times.items()}, shade)
-        for kind, shade in zip(next(iter(times.values())), palette, strict=False)
+        for kind, shade in zip(next(iter(times.values())), palette, strict=True)
         if any(own[kind] for own in times.values())
     ]
     caption = "What the critical path of an iteration consists of"
@@ -324,9 +324,82 @@ def windows(result: Result) -> Chart | None:
     return _series(result, "cwnd", "flow_series", "path", column, "Congestion windows of flows")
 
 
+def rates(result: Result) -> Chart | None:
+    """Return the rates over time of the queue pairs that have the highest ones; None for TCP."""
+    if result.rdma is None:
+        return None
+    column = ("rate_bps", "bit/s")
+    return _series(result, "rate", "flow_series", "path", column, "Rates of queue pairs")
+
+
 def round_trips(result: Result) -> Chart | None:
     """Return the latest round trips over time of the flows that have the longest ones."""
     return _series(result, "RTT", "flow_series", "path", ("rtt_ns", "ns"), "Round trips of flows")
+
+
+#: Ports that a chart of pauses shows at most: those that were paused longest.
+_PORTS = 40
+
+
+def pauses(result: Result) -> Chart | None:
+    """Return which ports were paused when: a row for each port, a bar for each pause.
+
+    The colour says how many pauses in a row have led to a pause, with it.
+    """
+    rows = result.tables.rows("pauses")
+    if not rows:
+        return None
+    times: dict[int, float] = {}
+    nearest: dict[int, int] = {}
+    for row in rows:
+        link = row["link"]
+        times[link] = times.get(link, 0.0) + row["end_ns"] - row["start_ns"]
+        nearest[link] = min(nearest.get(link, row["hops"]), row["hops"])
+    shown = sorted(times, key=lambda link: -times[link])[:_PORTS]
+    shown.sort(key=lambda link: (nearest[link], -times[link]))
+    kept = sorted(
+        (row for row in rows if row["link"] in shown),
+        key=lambda row: row["start_ns"] - row["end_ns"],
+    )[:_MOST]
+    nodes = node_names(result)
+    ends = {row["link"]: (row["source"], row["target"]) for row in kept}
+    labels = {
+        link: " → ".join(nodes[node] if nodes else f"node {node}" for node in ends[link])
+        + f" ({time_text(times[link])})"
+        for link in shown
+        if link in ends
+    }
+    unit, scale = time_unit(max(row["end_ns"] for row in kept))
+    traces: list[Trace] = []
+    for number, hops in enumerate(sorted({row["hops"] for row in kept})):
+        of_hop = [row for row in kept if row["hops"] == hops]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": "first of a chain" if hops == 1 else f"hop {hops} of a chain",
+                "y": [labels[row["link"]] for row in of_hop],
+                "base": [row["start_ns"] / scale for row in of_hop],
+                "x": [(row["end_ns"] - row["start_ns"]) / scale for row in of_hop],
+                "marker": {"color": color(number), "line": {"width": 0}},
+                "hovertemplate": f"%{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
+            }
+        )
+    layout = {
+        "barmode": "overlay",
+        "height": 130 + 20 * len(labels),
+        "xaxis": axis(f"simulated time [{unit}]", rangemode="tozero"),
+        "yaxis": {
+            "automargin": True,
+            "autorange": "reversed",
+            "categoryorder": "array",
+            "categoryarray": list(labels.values()),
+        },
+    }
+    rest = f", the {len(shown)} of {len(times)} that were paused longest" * (
+        len(times) > len(shown)
+    )
+    return Chart("pauses", f"When ports were paused{rest}", traces, layout)
 
 
 def _series(

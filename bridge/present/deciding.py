@@ -24,11 +24,15 @@ _PARTS = {
     "serialization": "the bandwidth of links",
     "propagation": "the latency of links",
     "queueing": "contention with other traffic",
+    "paused": "ports that switches paused because of traffic on other paths (switches.pfc)",
     "window": "the wait for TCP's window (transport.window, initial_cwnd)",
     "retransmission": "repairing losses",
     "reduction": "reductions (system.reduction_bandwidth)",
 }
 """What a critical path is spent on, by its kind, with the keys that change it."""
+
+_RATES = "the rates of queue pairs (transport.congestion_control)"
+"""What holds a message back over RoCE where TCP has its window."""
 
 _FAILURES = {"link_down", "link_flap", "switch_down"}
 """The events in which links fail."""
@@ -190,7 +194,8 @@ def _least_timeout(result: Result) -> str:
 def _path_parts(result: Result) -> dict[str, float]:
     """Return the time of all critical paths [ns] by what it is spent on."""
     times = path_times(result.critical_path or ())
-    return {_PARTS[kind]: time for kind, time in times.items()}
+    names = _PARTS if result.rdma is None else _PARTS | {"window": _RATES}
+    return {names[kind]: time for kind, time in times.items()}
 
 
 def _iteration_parts(result: Result) -> dict[str, float]:

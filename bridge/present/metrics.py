@@ -13,7 +13,14 @@ from bridge.present.quantities import (
     time_text,
     time_unit,
 )
-from bridge.results.measurements import Collective, CriticalPath, Iteration, Training
+from bridge.results.measurements import (
+    Collective,
+    CriticalPath,
+    Iteration,
+    Pauses,
+    Rdma,
+    Training,
+)
 from bridge.results.result import Result
 from frontend.fabrics import ESTIMATORS
 
@@ -120,6 +127,26 @@ def _size(value: float) -> str:
     return scaled_text(value, "B")
 
 
+def _bytes(largest: float) -> tuple[str, float]:
+    return scaled_unit(largest, "B")
+
+
+def _rate(value: float) -> str:
+    return scaled_text(value, "bit/s")
+
+
+def _rates(largest: float) -> tuple[str, float]:
+    return scaled_unit(largest, "bit/s")
+
+
+def _of_rdma(value: Callable[[Rdma], Value]) -> Callable[[Result], Value]:
+    return lambda result: None if result.rdma is None else value(result.rdma)
+
+
+def _of_pauses(value: Callable[[Pauses], Value]) -> Callable[[Result], Value]:
+    return lambda result: None if result.pauses is None else value(result.pauses)
+
+
 def _per_s(value: float) -> str:
     return f"{scaled_text(value)}/s"
 
@@ -150,12 +177,25 @@ METRICS = {
         Metric("drops", "drops", _of_packets(lambda r: r.network.drops), scaled_text),
         Metric("RTOs", "rto_events", _of_packets(lambda r: r.network.rto_events), scaled_text),
         Metric("marks", "ecn_marks", _of_packets(lambda r: r.network.ecn_marks), scaled_text),
+        Metric("CNPs", "cnps", _of_rdma(lambda rdma: rdma.cnps), scaled_text),
+        Metric("sent-twice", "repeated_bytes", _of_rdma(lambda r: r.repeated_bytes), _size, _bytes),
+        Metric("rate-p01", "rate_p01_bps", _of_rdma(lambda r: r.rate_p01_bps), _rate, _rates),
+        Metric("rate-p50", "rate_p50_bps", _of_rdma(lambda r: r.rate_p50_bps), _rate, _rates),
+        Metric("pauses", "pauses", _of_pauses(lambda pauses: pauses.count), scaled_text),
+        _time("paused", "paused_ns", _of_pauses(lambda pauses: pauses.time_ns)),
+        Metric(
+            "headroom",
+            "headroom_peak_bytes",
+            _of_pauses(lambda pauses: pauses.headroom_peak_bytes),
+            _size,
+            _bytes,
+        ),
         Metric(
             "queue",
             "max_queue_bytes",
             _longest_queue,
             _size,
-            lambda largest: scaled_unit(largest, "B"),
+            _bytes,
         ),
         _percent("utilization", "link_utilization_mean", lambda r: r.network.link_utilization_mean),
         _time("FCT-p50", "fct_p50_ns", lambda r: r.network.fct_p50_ns),

@@ -131,6 +131,16 @@ KINDS = {
     "queue": _kind("queues of links over time", _of_one(charts.queues), _SERIES),
     "throughput": _kind("throughput of links over time", _of_one(charts.throughput), _SERIES),
     "cwnd": _kind("congestion windows over time", _of_one(charts.windows), _SERIES),
+    "rate": _kind(
+        "rates of queue pairs of RoCE over time",
+        _of_one(charts.rates),
+        f"a transport of RoCE, and {_SERIES}",
+    ),
+    "pauses": _kind(
+        "when lossless switches paused which ports",
+        _of_one(charts.pauses),
+        "pauses.csv with pauses, which lossless switches cause (switches.buffer_sharing: pfc)",
+    ),
     "rtt": _kind("round trips of flows over time", _of_one(charts.round_trips), _SERIES),
     "timeline": _kind(
         "what ranks do over time (--ranks, --window)",

@@ -365,7 +365,14 @@ def _queue_pairs(result: Result) -> list[tuple[str, str]]:
             "queue pairs",
             f"{scaled_text(rdma.cnps)} CNPs, {scaled_text(rdma.nacks)} NACKs, "
             f"{scaled_text(rdma.repeated_bytes, 'B')} sent twice",
-        )
+        ),
+        (
+            "rates",
+            f"mean {scaled_text(rdma.rate_mean_bps, 'bit/s')}, "
+            f"p1 {scaled_text(rdma.rate_p01_bps, 'bit/s')}, "
+            f"p50 {scaled_text(rdma.rate_p50_bps, 'bit/s')}, "
+            f"p99 {scaled_text(rdma.rate_p99_bps, 'bit/s')}",
+        ),
     ]
 
 

@@ -357,9 +357,14 @@ class PathTimes(Block):
     queueing_ns: float
     """Contention: a message waits for messages that do not belong to its collective, on the busiest
     link of its path."""
+    paused_ns: float = 0.0
+    """Lossless switches paused a port of the path for longer than the busiest link of the path was
+    busy. This is the least that pauses can have cost: while the busiest link has something to send,
+    a pause costs nothing, and the wait is queueing or serialization."""
     window_ns: float = 0.0
-    """The rest of a message's time: TCP's window holds it back. Versions before this field counted
-    it, and the wait for messages of the same collective, as queueing_ns."""
+    """The rest of a message's time: TCP's window, or the rate of a queue pair, holds it back.
+    Versions before this field counted it, and the wait for messages of the same collective, as
+    queueing_ns."""
     retransmission_ns: float
     """TCP repairs losses of the message's flow: the time for which a retransmission timer has run,
     and a round trip in an empty network for each other repair."""
@@ -440,6 +445,29 @@ class Rdma(Block):
     """Requests of receivers for missing packets."""
     repeated_bytes: int
     """Payload that was sent again, in bytes."""
+    rate_mean_bps: float = 0.0
+    """Mean over the queue pairs of their mean rates. The mean rate of a queue pair is what it has
+    sent, with all headers, over the time that this takes at the rates that its congestion control
+    allowed when each packet was sent. Waiting for data, for the port or for a pause does not
+    count."""
+    rate_p01_bps: float = 0.0
+    """The 1st percentile of these mean rates: the slowest queue pairs."""
+    rate_p50_bps: float = 0.0
+    """Their median."""
+    rate_p99_bps: float = 0.0
+    """Their 99th percentile."""
+
+
+class PauseHop(Block):
+    """Pauses at the same place in the chains of pauses. The first one is of those that no other
+    pause has led to; a switch that is paused, and then pauses a link itself, leads to the next."""
+
+    count: int
+    """Number of pauses that reached a port."""
+    time_ns: float
+    """Time that ports were paused, summed over the ports."""
+    links: int
+    """Number of links that were paused."""
 
 
 class Pauses(Block):
@@ -466,6 +494,8 @@ class Pauses(Block):
     """Packets that were dropped because they did not fit into headroom."""
     headroom_lack_bytes: int
     """Further headroom that the worst of these links had needed during a pause, in bytes."""
+    spread: tuple[PauseHop, ...] = ()
+    """How pauses spread: those at the first place of a chain, at the second, and so on."""
 
 
 class Replay(Block):

@@ -240,7 +240,7 @@ class Result(BaseModel):
             (folder / name, content)
             for name, content in chain(tables, [(FILE_NAME, self.to_json().encode())])
         )
-        for name in (PARTIAL_NAME, *self._tables.names_in_other_formats(form)):
+        for name in (PARTIAL_NAME, *self._tables.outdated(form)):
             remove(folder / name)  # it was of an earlier run
         return folder / FILE_NAME
 

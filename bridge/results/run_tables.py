@@ -25,13 +25,14 @@ TABLES = {
     "flows": "a row per flow: completion times, those in an empty network, slowdown, losses",
     "fct": "completion times of the messages: a row per quantile",
     "collectives": "a row per collective, as in result.json",
+    "pauses": "a row per pause of a port, if switches are lossless: its time, and how it came",
 }
 
 #: Time series, which a scenario asks for (`outputs.series`) and the simulator writes while it runs.
 SERIES = ("link_series", "flow_series")
 
 #: Those that only the simulator knows.
-MEASURED = ("links", "flows", "fct")
+MEASURED = ("links", "flows", "fct", "pauses")
 
 
 #: The columns that pages and pictures read.
@@ -42,6 +43,7 @@ _READ = {
     ),
     "flows": ("source", "target", "fct_max_ns", "slowdown", "retransmissions", "rto_events"),
     "fct": ("fraction", "fct_ns"),
+    "pauses": ("start_ns", "end_ns", "link", "source", "target", "hops"),
 }
 
 #: Of their columns, these hold names. All others hold numbers that are not negative.
@@ -153,11 +155,14 @@ class RunTables:
                 content = text.encode()
                 yield f"{name}.{form}", parquet.from_csv(content) if form == "parquet" else content
 
-    def names_in_other_formats(self, form: str) -> list[str]:
-        """Return the files that `contents` replaces by those of a format."""
+    def outdated(self, form: str) -> list[str]:
+        """Return the files of earlier runs that `contents` of a format does not replace: those in
+        other formats, and tables that this run does not have."""
         if not self._is_measured():
             return []
-        return [f"{name}.{one}" for name in TABLES for one in FORMATS if one != form]
+        lacking = [name for name in MEASURED if self._text(name) is None]
+        others = [f"{name}.{one}" for name in TABLES for one in FORMATS if one != form]
+        return [*others, *(f"{name}.{form}" for name in lacking)]
 
     def _is_measured(self) -> bool:
         return any(self._text(name) is not None for name in MEASURED)

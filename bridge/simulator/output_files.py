@@ -37,7 +37,10 @@ ANY_RUN = (
 def complete_run(scenario: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the files that a complete run of a scenario leaves in its folder."""
     outputs = chosen(scenario)
-    tables = (*TABLES, *(SERIES if outputs.series is not None else ()))
+    switches = scenario.get("switches")
+    pauses = isinstance(switches, Mapping) and switches.get("buffer_sharing") == "pfc"
+    tables = [table for table in TABLES if pauses or table != "pauses"]
+    tables += SERIES if outputs.series is not None else ()
     return (
         *(f"{table}.{outputs.format}" for table in tables),
         *([TIMELINE] if outputs.timeline is not None else ()),

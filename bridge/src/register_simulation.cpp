@@ -197,6 +197,10 @@ register_simulation(py::module_& module)
                  texts["links"] = tables.links;
                  texts["flows"] = tables.flows;
                  texts["fct"] = tables.fct;
+                 if (!tables.pauses.empty())
+                 {
+                     texts["pauses"] = tables.pauses;
+                 }
                  return texts;
              })
         .def("close", &Simulation::Close);

@@ -35,6 +35,7 @@ struct FlowState
     uint32_t windowBytes{0};    //!< congestion window
     double rttNs{0};            //!< latest round trip
     uint64_t waitingBytes{0};   //!< payload that was handed over and is not delivered
+    double rateBps{0};          //!< rate of a queue pair; 0: the transport does not limit it
 };
 
 /**

@@ -29,6 +29,8 @@ struct LinkCounters
     /// rest of the packet in transmission
     uint64_t maxQueueBytes{0};
     uint64_t queuedBytes{0}; //!< bytes in the egress queue now; 0 in estimators
+    uint64_t pauses{0};      //!< how often a lossless switch paused the port
+    int64_t pausedPs{0};     //!< how long, up to now
 };
 
 template <>

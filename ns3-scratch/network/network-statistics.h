@@ -115,12 +115,35 @@ struct Rdma
     uint64_t cnps{0};          //!< congestion notifications, in ACKs or as packets
     uint64_t nacks{0};         //!< requests for missing packets
     uint64_t repeatedBytes{0}; //!< payload that was sent again
+    // The mean rate of a queue pair is what it has sent over the time that this takes at the rates
+    // that its congestion control allowed; these are statistics over the queue pairs.
+    double rateMeanBps{0};
+    double rateP01Bps{0};
+    double rateP50Bps{0};
+    double rateP99Bps{0};
 };
 
 template <>
 inline constexpr auto FIELDS<Rdma> = std::make_tuple(Field{"cnps", &Rdma::cnps},
                                                      Field{"nacks", &Rdma::nacks},
-                                                     Field{"repeated_bytes", &Rdma::repeatedBytes});
+                                                     Field{"repeated_bytes", &Rdma::repeatedBytes},
+                                                     Field{"rate_mean_bps", &Rdma::rateMeanBps},
+                                                     Field{"rate_p01_bps", &Rdma::rateP01Bps},
+                                                     Field{"rate_p50_bps", &Rdma::rateP50Bps},
+                                                     Field{"rate_p99_bps", &Rdma::rateP99Bps});
+
+/// The pauses to which the same number of pauses in a row has led.
+struct PauseHop
+{
+    uint64_t count{0};
+    uint64_t timePs{0}; //!< time that ports were paused, summed
+    uint64_t links{0};  //!< links that were paused
+};
+
+template <>
+inline constexpr auto FIELDS<PauseHop> = std::make_tuple(Field{"count", &PauseHop::count},
+                                                         Field{"time_ns", &PauseHop::timePs},
+                                                         Field{"links", &PauseHop::links});
 
 /// How often switches paused the ports that send to them.
 struct Pauses
@@ -135,6 +158,7 @@ struct Pauses
     uint64_t headroomBytes{0}; //!< of the link with the peak
     uint64_t headroomDrops{0}; //!< packets that did not fit into headroom
     uint64_t headroomLackBytes{0};
+    std::vector<PauseHop> spread; //!< the first pauses of chains, the second ones, ...
 };
 
 template <>
@@ -148,7 +172,8 @@ inline constexpr auto FIELDS<Pauses> =
                     Field{"headroom_peak_bytes", &Pauses::headroomPeakBytes},
                     Field{"headroom_bytes", &Pauses::headroomBytes},
                     Field{"headroom_drops", &Pauses::headroomDrops},
-                    Field{"headroom_lack_bytes", &Pauses::headroomLackBytes});
+                    Field{"headroom_lack_bytes", &Pauses::headroomLackBytes},
+                    Field{"spread", &Pauses::spread});
 
 /// What a fabric measured since its start.
 struct NetworkStatistics

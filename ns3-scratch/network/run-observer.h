@@ -99,6 +99,17 @@ struct PacketEvent
     uint32_t wireBytes; //!< packet size, all headers included [bytes]
 };
 
+/// A traffic class of a port that a lossless switch pauses, or lets go on.
+struct PortPauseEvent
+{
+    uint64_t timePs;      //!< simulated time [ps]
+    uint32_t link;        //!< index of the link that the port feeds
+    uint32_t source;      //!< node of the port, at which the link starts
+    uint32_t target;      //!< node that pauses it, at which the link ends
+    uint8_t trafficClass; //!< the class
+    uint32_t hops;        //!< how many pauses in a row have led to this one, with it
+};
+
 /// An event of the TCP connection of one path.
 struct FlowEvent
 {
@@ -139,10 +150,11 @@ class RunObserver
         MESSAGES = 1 << 3,
         LOSSES = 1 << 4, //!< drops, retransmissions and timeouts
         LINKS = 1 << 5,
-        STEPS = 1 << 6, //!< admissions, steps and their messages; messages are not bundled then
+        STEPS = 1 << 6,  //!< admissions, steps and their messages; messages are not bundled then
+        PAUSES = 1 << 7, //!< ports that lossless switches pause
     };
 
-    static constexpr uint32_t KINDS = 7; //!< number of kinds
+    static constexpr uint32_t KINDS = 8; //!< number of kinds
 
     virtual ~RunObserver() = default;
 
@@ -243,6 +255,16 @@ class RunObserver
      * @param waitedPs time for which the timer has run [ps]
      */
     virtual void OnFlowTimedOut(const FlowEvent& /* event */, uint64_t /* waitedPs */)
+    {
+    }
+
+    /// @param event a port that stops to send a traffic class, as the frame has arrived
+    virtual void OnPortPaused(const PortPauseEvent& /* event */)
+    {
+    }
+
+    /// @param event a port that goes on to send a traffic class
+    virtual void OnPortResumed(const PortPauseEvent& /* event */)
     {
     }
 

@@ -170,7 +170,7 @@ class CriticalPath : public RunObserver
 
     uint32_t GetKinds() const override
     {
-        return NODES | COLLECTIVES | CHUNKS | STEPS | MESSAGES | LOSSES;
+        return NODES | COLLECTIVES | CHUNKS | STEPS | MESSAGES | LOSSES | PAUSES;
     }
 
     void OnNodeBegun(const NodeEvent& event) override;
@@ -197,6 +197,16 @@ class CriticalPath : public RunObserver
     void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override
     {
         m_parts.OnTimeout(event, waitedPs);
+    }
+
+    void OnPortPaused(const PortPauseEvent& event) override
+    {
+        m_parts.OnPaused(event);
+    }
+
+    void OnPortResumed(const PortPauseEvent& event) override
+    {
+        m_parts.OnResumed(event);
     }
 
   private:

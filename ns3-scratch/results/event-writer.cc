@@ -50,6 +50,15 @@ inline constexpr auto FIELDS<PacketEvent> =
                     Field{"wire_bytes", &PacketEvent::wireBytes});
 
 template <>
+inline constexpr auto FIELDS<PortPauseEvent> =
+    std::make_tuple(Field{"link", &PortPauseEvent::link},
+                    Field{"source", &PortPauseEvent::source},
+                    Field{"target", &PortPauseEvent::target},
+                    Field{"traffic_class",
+                          [](const PortPauseEvent& event) { return uint32_t{event.trafficClass}; }},
+                    Field{"hops", &PortPauseEvent::hops});
+
+template <>
 inline constexpr auto FIELDS<FlowEvent> = std::make_tuple(Field{"src", &FlowEvent::src},
                                                           Field{"dst", &FlowEvent::dst},
                                                           Field{"route", &FlowEvent::route});
@@ -67,7 +76,7 @@ class EventWriter : public RunObserver
 
     uint32_t GetKinds() const override
     {
-        return NODES | COLLECTIVES | CHUNKS | MESSAGES | LOSSES | LINKS;
+        return NODES | COLLECTIVES | CHUNKS | MESSAGES | LOSSES | LINKS | PAUSES;
     }
 
     void OnNodeBegun(const NodeEvent& event) override
@@ -123,6 +132,16 @@ class EventWriter : public RunObserver
     void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override
     {
         Write("flow_timed_out", event, Named{"waited_ns", waitedPs});
+    }
+
+    void OnPortPaused(const PortPauseEvent& event) override
+    {
+        Write("port_paused", event);
+    }
+
+    void OnPortResumed(const PortPauseEvent& event) override
+    {
+        Write("port_resumed", event);
     }
 
     void OnLinkPauseBegun(const LinkChange& change) override

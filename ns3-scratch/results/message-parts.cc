@@ -129,6 +129,39 @@ MessageParts::OnRetransmission(const FlowEvent& event)
 }
 
 void
+MessageParts::OnPaused(const PortPauseEvent& event)
+{
+    m_stops.resize(m_links.GetCount());
+    PortStop& stop = m_stops[event.link];
+    if (stop.classes++ == 0)
+    {
+        stop.sincePs = event.timePs;
+    }
+}
+
+void
+MessageParts::OnResumed(const PortPauseEvent& event)
+{
+    PortStop& stop = m_stops[event.link];
+    if (--stop.classes == 0)
+    {
+        stop.sumPs += event.timePs - stop.sincePs;
+    }
+}
+
+/// @return how long the port of a link was paused until now [ps]
+uint64_t
+MessageParts::GetPausedPs(uint32_t link, uint64_t nowPs) const
+{
+    if (link >= m_stops.size())
+    {
+        return 0;
+    }
+    const PortStop& stop = m_stops[link];
+    return stop.sumPs + (stop.classes > 0 ? Subtract(nowPs, stop.sincePs) : 0);
+}
+
+void
 MessageParts::OnDelivered(const MessageEvent& event)
 {
     m_loads.Add(m_links.GetPath(m_paths.Find(event.src, event.dst, event.route)), event.bytes);
@@ -140,6 +173,10 @@ MessageParts::Mark(SentMessage& message)
     message.repairPs = GetRepairPs(message.src, message.dst, message.route);
     const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
     message.marks = m_loads.Look(message.owner, m_links.GetPath(path));
+    for (LinkLoads::Mark& mark : message.marks)
+    {
+        mark.pausedPs = GetPausedPs(mark.link, message.sentPs);
+    }
 }
 
 /// @return the time for which the flows of a route have repaired losses so far [ps]
@@ -163,7 +200,7 @@ MessageParts::GetHostPs(const HostCost& cost, uint64_t bytes) const
            (cost.bytesPerS == 0 ? 0 : MultiplyDivideUp(bytes, psPerS, cost.bytesPerS, MAX_TIME_PS));
 }
 
-std::array<MessagePart, 6>
+std::array<MessagePart, 7>
 MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
 {
     uint64_t left = nowPs - message.sentPs;
@@ -185,8 +222,16 @@ MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
     const LinkLoads::Load load = m_loads.Deliver(message.owner, message.marks, message.bytes);
     serialization += take(load.ownPs);
     const uint64_t queueing = take(load.othersPs);
+    uint64_t longestPs = 0;
+    for (const LinkLoads::Mark& mark : message.marks)
+    {
+        longestPs = std::max(longestPs, Subtract(GetPausedPs(mark.link, nowPs), mark.pausedPs));
+    }
+    // While the busiest link of the path is busy, a pause costs nothing.
+    const uint64_t paused = take(Subtract(longestPs, serialization + queueing));
     return {{{PathKind::HOST, host},
              {PathKind::WINDOW, left},
+             {PathKind::PAUSED, paused},
              {PathKind::QUEUEING, queueing},
              {PathKind::RETRANSMISSION, retransmission},
              {PathKind::SERIALIZATION, serialization},

@@ -33,13 +33,14 @@ enum class PathKind : uint8_t
     SERIALIZATION,  //!< transmission of a message, and of those of its collective before it
     PROPAGATION,    //!< latencies of the links
     QUEUEING,       //!< a message waits behind messages that are not of its collective
+    PAUSED,         //!< a port of a message's path is paused, and its links explain no wait
     WINDOW,         //!< the rest of a message's time: TCP's window holds it back
     RETRANSMISSION, //!< TCP repairs losses
     REDUCTION,      //!< a rank reduces what it has received
 };
 
 /// Names of the kinds in a result, in their order.
-constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
+constexpr std::array<std::string_view, 12> PATH_KINDS{"compute_ns",
                                                       "timer_ns",
                                                       "slot_ns",
                                                       "injection_ns",
@@ -47,6 +48,7 @@ constexpr std::array<std::string_view, 11> PATH_KINDS{"compute_ns",
                                                       "serialization_ns",
                                                       "propagation_ns",
                                                       "queueing_ns",
+                                                      "paused_ns",
                                                       "window_ns",
                                                       "retransmission_ns",
                                                       "reduction_ns"};
@@ -69,8 +71,9 @@ class LinkLoads
     struct Mark
     {
         uint32_t link;
-        uint64_t ownPs; //!< of messages of the owner
-        uint64_t allPs; //!< of all messages
+        uint64_t ownPs;       //!< of messages of the owner
+        uint64_t allPs;       //!< of all messages
+        uint64_t pausedPs{0}; //!< how long its port had been paused
     };
 
     /// What a link was busy with [ps].
@@ -157,8 +160,10 @@ struct MessagePart
  * messages. The host part is the work of both ranks. Retransmission is the time in which TCP
  * repairs losses of the message's flow: for a timeout, the time for which the timer has run; for
  * other retransmissions, a round trip in an empty network. Queueing is the wait for messages of
- * other owners on the busiest link. The rest is the wait for TCP's window. If the parts exceed the
- * time of the message, the first ones count.
+ * other owners on the busiest link. Paused is the time for which a port of the path has stood still
+ * longer than the busiest link was busy: while that link has something to send, a pause costs
+ * nothing. It is the least that pauses can have cost. The rest is the wait for TCP's window, or for
+ * the rate of a queue pair. If the parts exceed the time of the message, the first ones count.
  */
 class MessageParts
 {
@@ -176,6 +181,12 @@ class MessageParts
     /// @param event a flow that sends a packet again
     void OnRetransmission(const FlowEvent& event);
 
+    /// @param event a port that stops to send a traffic class
+    void OnPaused(const PortPauseEvent& event);
+
+    /// @param event a port that goes on to send a traffic class
+    void OnResumed(const PortPauseEvent& event);
+
     /// @param event any message that was delivered
     void OnDelivered(const MessageEvent& event);
 
@@ -187,7 +198,7 @@ class MessageParts
      * @param nowPs current time [ps]
      * @return the parts of its time, in the order of time; they add up to it
      */
-    std::array<MessagePart, 6> Divide(const SentMessage& message, uint64_t nowPs);
+    std::array<MessagePart, 7> Divide(const SentMessage& message, uint64_t nowPs);
 
   private:
     /// What a flow has lost.
@@ -197,6 +208,15 @@ class MessageParts
         uint64_t repairedAtPs{0}; //!< end of the latest repair
     };
 
+    /// How long a port was paused, in any of its traffic classes.
+    struct PortStop
+    {
+        uint64_t sumPs{0};   //!< of the pauses that have ended
+        uint64_t sincePs{0}; //!< start of the present one
+        uint32_t classes{0}; //!< that are paused now
+    };
+
+    uint64_t GetPausedPs(uint32_t link, uint64_t nowPs) const;
     uint64_t GetRepairPs(Rank src, Rank dst, uint32_t route) const;
     uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
 
@@ -207,7 +227,8 @@ class MessageParts
     IdealTime m_ideal;
     LinkLoads m_loads;
     PathIndex m_paths;
-    std::vector<Flow> m_flows; //!< indexed by path
+    std::vector<Flow> m_flows;     //!< indexed by path
+    std::vector<PortStop> m_stops; //!< indexed by link; empty until one is paused
 };
 
 } // namespace cosim

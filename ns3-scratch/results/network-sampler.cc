@@ -27,11 +27,11 @@ NetworkSampler::NetworkSampler(std::vector<uint32_t> links,
 {
     for (const uint32_t link : m_links)
     {
-        m_sample.links.push_back({link, 0, 0, 0, 0, 0});
+        m_sample.links.push_back({link, 0, 0, 0, 0, 0, 0});
     }
     for (const uint32_t path : m_flows)
     {
-        m_sample.flows.push_back({path, 0, 0, 0});
+        m_sample.flows.push_back({path, 0, 0, 0, 0});
     }
 }
 
@@ -97,6 +97,7 @@ NetworkSampler::SampleLinks(double elapsedNs)
         sample.queuedBytes = now.queuedBytes;
         sample.drops = now.drops - before.drops;
         sample.marks = now.marks - before.marks;
+        sample.pausedPs = static_cast<uint64_t>(now.pausedPs - before.pausedPs);
         before = now;
     }
 }
@@ -112,6 +113,7 @@ NetworkSampler::SampleFlows(double elapsedNs)
             8e9 * static_cast<double>(state.deliveredBytes - m_flowsBefore[i]) / elapsedNs;
         sample.windowBytes = state.windowBytes;
         sample.rttNs = state.rttNs;
+        sample.rateBps = state.rateBps;
         m_flowsBefore[i] = state.deliveredBytes;
     }
 }

@@ -25,6 +25,7 @@ struct LinkSample
     uint64_t queuedBytes; //!< in its egress queue now
     uint64_t drops;
     uint64_t marks;
+    uint64_t pausedPs; //!< time that its port was paused
 };
 
 /// What a flow did since the sample before.
@@ -34,6 +35,7 @@ struct FlowSample
     double goodputBps;
     uint64_t windowBytes; //!< congestion window now
     double rttNs;         //!< latest round trip
+    double rateBps;       //!< rate of a queue pair now
 };
 
 /// A sample of links and flows.

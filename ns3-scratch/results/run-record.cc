@@ -5,10 +5,37 @@
 #include "results/run-record.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cosim
 {
+
+namespace
+{
+
+/// Forget all but the longest pauses; of equal ones, keep the earlier.
+void
+KeepLongest(std::vector<PortPause>& pauses, std::size_t most)
+{
+    if (pauses.size() <= most)
+    {
+        return;
+    }
+    const auto rank = [](const PortPause& pause) {
+        return std::tuple(UINT64_MAX - (pause.endPs - pause.startPs),
+                          pause.startPs,
+                          pause.link,
+                          pause.trafficClass);
+    };
+    std::ranges::nth_element(
+        pauses,
+        pauses.begin() + static_cast<std::ptrdiff_t>(most),
+        [&rank](const PortPause& a, const PortPause& b) { return rank(a) < rank(b); });
+    pauses.resize(most);
+}
+
+} // namespace
 
 CollectiveRecord::CollectiveRecord(const Stream& stream)
     : m_times(stream.collectives.size())
@@ -129,6 +156,52 @@ SharedLinks::GetLinks() const
     });
     links.resize(std::min<std::size_t>(links.size(), m_topology.sharedLinks));
     return links;
+}
+
+void
+PauseRecord::OnPortPaused(const PortPauseEvent& event)
+{
+    m_running[{event.link, event.trafficClass}] = {event.timePs,
+                                                   event.timePs,
+                                                   event.link,
+                                                   event.source,
+                                                   event.target,
+                                                   event.hops,
+                                                   event.trafficClass};
+}
+
+void
+PauseRecord::OnPortResumed(const PortPauseEvent& event)
+{
+    const auto running = m_running.find({event.link, event.trafficClass});
+    if (running == m_running.end())
+    { // it was paused before the run was observed
+        return;
+    }
+    m_ended.push_back(running->second);
+    m_ended.back().endPs = event.timePs;
+    m_running.erase(running);
+    if (m_ended.size() >= 2 * KEPT)
+    {
+        KeepLongest(m_ended, KEPT);
+    }
+}
+
+std::vector<PortPause>
+PauseRecord::GetLongest(uint64_t nowPs, std::size_t most) const
+{
+    std::vector<PortPause> pauses = m_ended;
+    for (const auto& [at, pause] : m_running)
+    {
+        pauses.push_back(pause);
+        pauses.back().endPs = nowPs;
+    }
+    KeepLongest(pauses, most);
+    std::ranges::sort(pauses, [](const PortPause& a, const PortPause& b) {
+        return std::tuple(a.startPs, a.link, a.trafficClass) <
+               std::tuple(b.startPs, b.link, b.trafficClass);
+    });
+    return pauses;
 }
 
 } // namespace cosim

@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -143,6 +145,45 @@ class LinkRecord : public RunObserver
     std::vector<NetworkEventReport> m_events;
 };
 
+/// A time for which a port was paused.
+struct PortPause
+{
+    uint64_t startPs;
+    uint64_t endPs;
+    uint32_t link; //!< that the port feeds
+    uint32_t source;
+    uint32_t target;
+    uint32_t hops; //!< as in PortPauseEvent
+    uint8_t trafficClass;
+};
+
+/// Records the pauses of ports: the longest ones, if there are too many.
+class PauseRecord : public RunObserver
+{
+  public:
+    uint32_t GetKinds() const override
+    {
+        return PAUSES;
+    }
+
+    void OnPortPaused(const PortPauseEvent& event) override;
+    void OnPortResumed(const PortPauseEvent& event) override;
+
+    /**
+     * @param nowPs current time [ps]: what is still paused ends here
+     * @param most number of pauses at most
+     * @return the longest pauses, by the time of their start
+     */
+    std::vector<PortPause> GetLongest(uint64_t nowPs, std::size_t most) const;
+
+  private:
+    /// Pauses that are kept; twice as many wait to be sorted out.
+    static constexpr std::size_t KEPT = 100'000;
+
+    std::vector<PortPause> m_ended;
+    std::map<std::pair<uint32_t, uint8_t>, PortPause> m_running; //!< by link and class
+};
+
 /// A link between switches, and the flows that have sent messages over it.
 struct SharedLink
 {
@@ -200,6 +241,7 @@ struct RunRecord
         observers.Add(jobs);
         observers.Add(collectives);
         observers.Add(links);
+        observers.Add(pauses);
         observers.Add(shared);
     }
 
@@ -211,6 +253,7 @@ struct RunRecord
     JobRecord jobs;
     CollectiveRecord collectives;
     LinkRecord links;
+    PauseRecord pauses;
     SharedLinks shared;
 };
 

@@ -93,7 +93,8 @@ SeriesWriter::WriteLinks(const NetworkSample& sample)
         Field{"throughput_bps", &LinkSample::throughputBps},
         Field{"queue_bytes", &LinkSample::queuedBytes},
         Field{"drops", &LinkSample::drops},
-        Field{"ecn_marks", &LinkSample::marks});
+        Field{"ecn_marks", &LinkSample::marks},
+        Field{"paused_ns", &LinkSample::pausedPs});
 }
 
 void
@@ -107,7 +108,8 @@ SeriesWriter::WriteFlows(const NetworkSample& sample)
         Field{"path", &FlowSample::path},
         Field{"goodput_bps", &FlowSample::goodputBps},
         Field{"cwnd_bytes", &FlowSample::windowBytes},
-        Field{"rtt_ns", &FlowSample::rttNs});
+        Field{"rtt_ns", &FlowSample::rttNs},
+        Field{"rate_bps", &FlowSample::rateBps});
 }
 
 /// @return true if a file has room for another sample

@@ -74,7 +74,10 @@ WriteLinks(const Topology& topology, const Fabric& fabric)
                    }},
              Field{"drops", [&](uint32_t link) { return counters[link].drops; }},
              Field{"ecn_marks", [&](uint32_t link) { return counters[link].marks; }},
-             Field{"max_queue_bytes", [&](uint32_t link) { return counters[link].maxQueueBytes; }});
+             Field{"max_queue_bytes", [&](uint32_t link) { return counters[link].maxQueueBytes; }},
+             Field{"pauses", [&](uint32_t link) { return counters[link].pauses; }},
+             Field{"paused_ns",
+                   [&](uint32_t link) { return static_cast<uint64_t>(counters[link].pausedPs); }});
     return csv.Take();
 }
 
@@ -145,14 +148,35 @@ WriteCompletionTimes(const Fabric& fabric)
     return csv.Take();
 }
 
+std::string
+WritePauses(const std::vector<PortPause>& pauses)
+{
+    CsvWriter csv;
+    csv.Rows(
+        pauses,
+        Field{"start_ns", &PortPause::startPs},
+        Field{"end_ns", &PortPause::endPs},
+        Field{"link", &PortPause::link},
+        Field{"source", &PortPause::source},
+        Field{"target", &PortPause::target},
+        Field{"traffic_class", [](const PortPause& pause) { return uint32_t{pause.trafficClass}; }},
+        Field{"hops", &PortPause::hops});
+    return csv.Take();
+}
+
 } // namespace
 
 ResultTables
-WriteTables(const Topology& topology, const Fabric& fabric)
+WriteTables(const Topology& topology,
+            const Fabric& fabric,
+            const PauseRecord& pauses,
+            uint64_t endPs)
 {
     return {WriteLinks(topology, fabric),
             WriteFlows(topology, fabric),
-            WriteCompletionTimes(fabric)};
+            WriteCompletionTimes(fabric),
+            topology.pauseFrameBytes == 0 ? std::string()
+                                          : WritePauses(pauses.GetLongest(endPs, MAX_TABLE_ROWS))};
 }
 
 } // namespace cosim

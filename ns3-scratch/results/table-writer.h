@@ -6,6 +6,7 @@
 #define COSIM_TABLE_WRITER_H
 
 #include "network/fabric.h"
+#include "results/run-record.h"
 #include "stream/stream.h"
 
 #include <string>
@@ -19,6 +20,8 @@ struct ResultTables
     std::string links; //!< a row per directed link
     std::string flows; //!< a row per flow that delivered a message
     std::string fct;   //!< a row per quantile of the completion times of the messages
+    /// a row per time for which a port was paused; empty if no switch pauses
+    std::string pauses;
 };
 
 /// The largest number of rows of a table. A table with more candidates has the most telling ones.
@@ -32,9 +35,14 @@ constexpr uint32_t MAX_TABLE_ROWS = 100'000;
  *
  * @param topology links and paths at the start of the run
  * @param fabric the fabric of the run
+ * @param pauses the pauses of the run
+ * @param endPs end of the run [ps]
  * @return the tables
  */
-ResultTables WriteTables(const Topology& topology, const Fabric& fabric);
+ResultTables WriteTables(const Topology& topology,
+                         const Fabric& fabric,
+                         const PauseRecord& pauses,
+                         uint64_t endPs);
 
 } // namespace cosim
 

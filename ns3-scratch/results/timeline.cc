@@ -39,6 +39,15 @@ ChooseFlows(const Topology& topology, const TimelineOptions& options, const Time
     return SpreadFlows(shown, options.counterFlows);
 }
 
+/// @return the track of a traffic class of a port
+uint32_t
+GetPauseThread(const PortPauseEvent& event)
+{
+    constexpr uint32_t first = 16; // after other tracks of the network
+    constexpr uint32_t classes = 8;
+    return first + event.link * classes + event.trafficClass;
+}
+
 std::string
 GetNodeName(const Topology& topology, uint32_t node)
 {
@@ -395,7 +404,8 @@ Timeline::Timeline(const Stream& stream, const TimelineOptions& options, TextSin
       m_collectives(stream, m_tracks, m_text),
       m_counters(stream.topology, options, m_tracks, m_text),
       m_nodeTimes(stream.topology.ranks),
-      m_isComputing(stream.topology.ranks)
+      m_isComputing(stream.topology.ranks),
+      m_topology(stream.topology)
 {
 }
 
@@ -547,6 +557,46 @@ Timeline::OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs)
     }
 }
 
+/// Show a paused port in a track of its own, after the track of reconfigurations.
+void
+Timeline::OnPortPaused(const PortPauseEvent& event)
+{
+    const bool isShown = event.source >= m_topology.ranks || m_tracks.Shows(event.source);
+    if (!isShown || !m_tracks.Accepts(event.timePs))
+    {
+        return;
+    }
+    const uint32_t thread = GetPauseThread(event);
+    const auto [track, isNew] = m_pauseThreads.try_emplace(thread);
+    if (isNew)
+    {
+        const std::string name = "port " + GetNodeName(m_topology, event.source) + " to " +
+                                 GetNodeName(m_topology, event.target);
+        m_text.BeginMeta(TimelineTracks::NETWORK, thread, "thread_name").Text("name", name).End();
+        m_text.BeginMeta(TimelineTracks::NETWORK, thread, "thread_sort_index")
+            .Uint("sort_index", thread)
+            .End();
+    }
+    track->second = true;
+    m_text.Begin('B', TimelineTracks::NETWORK, thread, event.timePs)
+        .Text("name", "paused")
+        .Arguments()
+        .Uint("hops", event.hops)
+        .Uint("traffic_class", event.trafficClass)
+        .End();
+}
+
+void
+Timeline::OnPortResumed(const PortPauseEvent& event)
+{
+    const uint32_t thread = GetPauseThread(event);
+    if (const auto track = m_pauseThreads.find(thread);
+        track != m_pauseThreads.end() && std::exchange(track->second, false))
+    {
+        m_text.Begin('E', TimelineTracks::NETWORK, thread, event.timePs).End();
+    }
+}
+
 void
 Timeline::OnLinkPauseBegun(const LinkChange& change)
 {
@@ -574,6 +624,13 @@ void
 Timeline::Finish(uint64_t timePs)
 {
     OnLinksChanged(timePs);
+    for (const auto& [thread, isPaused] : m_pauseThreads)
+    {
+        if (isPaused)
+        {
+            m_text.Begin('E', TimelineTracks::NETWORK, thread, timePs).End();
+        }
+    }
     for (const auto& [at, thread] : m_messageNodes)
     {
         m_text.Begin('E', at.first, thread, timePs).End();

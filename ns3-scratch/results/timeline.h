@@ -373,13 +373,15 @@ class Timeline : public RunObserver
 
     uint32_t GetKinds() const override
     {
-        return NODES | LOSSES | LINKS;
+        return NODES | LOSSES | LINKS | PAUSES;
     }
 
     void OnNodeBegun(const NodeEvent& event) override;
     void OnNodeEnded(const NodeEvent& event) override;
     void OnPacketRetransmitted(const FlowEvent& event, uint32_t payloadBytes) override;
     void OnFlowTimedOut(const FlowEvent& event, uint64_t waitedPs) override;
+    void OnPortPaused(const PortPauseEvent& event) override;
+    void OnPortResumed(const PortPauseEvent& event) override;
     void OnLinkPauseBegun(const LinkChange& change) override;
     void OnLinksChanged(uint64_t timePs) override;
 
@@ -396,7 +398,9 @@ class Timeline : public RunObserver
     std::vector<std::vector<uint64_t>> m_nodeTimes; //!< per rank and node: its latest event [ps]
     std::vector<bool> m_isComputing; //!< per rank: true while the file shows a computation
     std::map<std::pair<Rank, uint32_t>, uint32_t> m_messageNodes; //!< streams of running messages
-    bool m_isPaused{false}; //!< true while the file shows a reconfiguration
+    const Topology& m_topology;
+    std::map<uint32_t, bool> m_pauseThreads; //!< of ports: true while the file shows a pause
+    bool m_isPaused{false};                  //!< true while the file shows a reconfiguration
 };
 
 } // namespace cosim

@@ -234,7 +234,7 @@ Simulation::GetTables() const
     {
         throw CoreError("a Simulation has tables only after it is built and before it is closed");
     }
-    return WriteTables(m_stream.topology, *m_fabric);
+    return WriteTables(m_stream.topology, *m_fabric, m_record.pauses, m_outcome.timePs);
 }
 
 void

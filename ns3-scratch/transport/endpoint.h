@@ -30,6 +30,12 @@ class FlowSender
 
     /// @return the congestion window [bytes]
     virtual uint32_t GetWindow() const = 0;
+
+    /// @return the rate that the congestion control allows; 0: it has none [bit/s]
+    virtual double GetRateBps() const
+    {
+        return 0;
+    }
 };
 
 /// A sending end whose time can stop, while links change and nothing is carried.

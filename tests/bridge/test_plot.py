@@ -39,6 +39,15 @@ def dlrm(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 @pytest.fixture(scope="module")
+def incast(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Return a result over RoCE with lossless switches, and time series."""
+    folder = tmp_path_factory.mktemp("incast")
+    scenario = repository / "scenarios" / "incast_roce_small.yaml"
+    bridge.run(scenario, {"outputs": {"series": {"interval": "20us"}}}, out=folder)
+    return Result.load(folder)
+
+
+@pytest.fixture(scope="module")
 def swept(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a sweep over numbers and names."""
     folder = tmp_path_factory.mktemp("sweep")
@@ -83,11 +92,37 @@ def test_missing_matplotlib(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sweep"])
-def test_every_kind_is_drawn(kind: str, dlrm: Result, tmp_path: Path) -> None:
+def test_every_kind_is_drawn(kind: str, dlrm: Result, incast: Result, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    code, said = plot(kind, folder_of(dlrm), "-o", tmp_path / "x.svg")
+    shown = incast if kind in ("rate", "pauses") else dlrm
+    code, said = plot(kind, folder_of(shown), "-o", tmp_path / "x.svg")
     assert code == 0, said
     assert "</svg>" in (tmp_path / "x.svg").read_text()
+
+
+def test_pauses_are_drawn_at_their_times(incast: Result) -> None:
+    assert incast.pauses is not None
+    chart = charts.pauses(incast)
+    assert chart is not None
+    bars = [
+        (start, length, row)
+        for trace in chart.traces
+        for start, length, row in zip(trace["base"], trace["x"], trace["y"], strict=True)
+    ]
+    assert len(bars) == incast.pauses.count
+    assert 1e6 * sum(length for _, length, _ in bars) == pytest.approx(incast.pauses.time_ns)
+    worst = [length for _, length, row in bars if row.startswith(incast.pauses.worst_link)]
+    assert 1e6 * sum(worst) == pytest.approx(incast.pauses.worst_ns)
+
+
+def test_rates_are_those_of_queue_pairs(incast: Result, dlrm: Result) -> None:
+    chart = charts.rates(incast)
+    assert chart is not None
+    # a pair starts at 100 Gb/s, and each cut is at most by half; 0: it has not sent anything
+    values = {value for trace in chart.traces for value in trace["y"]}
+    assert 0 <= min(values) < max(values) <= 100
+    assert {50, 25} <= values
+    assert charts.rates(dlrm) is None
 
 
 def test_bars_of_layers_are_their_times(dlrm: Result) -> None:

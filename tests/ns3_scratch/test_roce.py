@@ -1,6 +1,9 @@
 """RoCE on express: closed forms, what is conserved, and how runs end."""
 
+import gzip
+import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bridge
+from bridge.results.measurements import PauseHop
 from frontend import ScenarioError, load_scenario
 
 PAYLOAD, HEADER, ACK = 1000, 36, 60
@@ -194,6 +198,99 @@ def test_pauses_spread_to_ranks(tmp_path: Any) -> None:
     assert result.pauses.hops == 3
     assert result.pauses.hosts == 7
     assert result.network.drops == 0
+    spread = result.pauses.spread
+    assert len(spread) == 3
+    assert spread[2].links == 4  # the ranks at the other leaf
+    assert sum(hop.count for hop in spread) == result.pauses.count
+    assert sum(hop.time_ns for hop in spread) == pytest.approx(result.pauses.time_ns)
+
+
+def test_pauses_are_told_in_four_ways(tmp_path: Path) -> None:
+    """The sums in result.json, a row per pause, a sum per link, and the timeline agree."""
+    work = messages(tmp_path, 5, [(rank, 4, 2_000_000) for rank in range(4)])
+    outputs = {"timeline": True}
+    content = scenario(
+        work,
+        5,
+        topology=star(5, "500KB"),
+        switches={"buffer_sharing": "pfc"},
+        outputs=outputs,
+    )
+    result = bridge.run(content, out=tmp_path / "out")
+    pauses = result.pauses
+    assert pauses is not None
+    rows = result.tables.rows("pauses")
+    assert len(rows) == pauses.count > 0
+    times = [row["end_ns"] - row["start_ns"] for row in rows]
+    assert sum(times) == pytest.approx(pauses.time_ns)
+    assert {row["hops"] for row in rows} == {1}
+    assert pauses.spread == (PauseHop(count=len(rows), time_ns=pauses.time_ns, links=4),)
+    for link in result.tables.rows("links"):
+        own = [row for row in rows if row["link"] == link["link"]]
+        assert link["pauses"] == len(own)
+        assert link["paused_ns"] == pytest.approx(sum(r["end_ns"] - r["start_ns"] for r in own))
+        assert all(a["end_ns"] <= b["start_ns"] for a, b in pairwise(own))
+    with gzip.open(tmp_path / "out" / "timeline.json.gz") as file:
+        events = json.load(file)["traceEvents"]
+    begun = [one for one in events if one.get("name") == "paused"]
+    tracks = {one["tid"] for one in begun}
+    ended = [one for one in events if one["ph"] == "E" and one["tid"] in tracks and one["pid"] > 5]
+    assert len(begun) == len(ended) == len(rows)
+    assert 1e3 * (sum(one["ts"] for one in ended) - sum(one["ts"] for one in begun)) == (
+        pytest.approx(pauses.time_ns, rel=1e-6)
+    )
+
+
+def test_a_pause_is_on_the_critical_path_of_who_suffers_from_it(tmp_path: Path) -> None:
+    """Ranks 0 to 2 send to rank 4, whose link is slow; rank 3 sends to rank 5 by the same links.
+
+    Nothing else uses the links to rank 5, and the link between the leaves has ten times the rate of
+    the slow one. So what delays rank 3 are pauses. In the messages to rank 4, the slow link is
+    busy all the time: none of their wait is for pauses.
+    """
+    links = [
+        *([f"gpu{rank}", "leaf0", "100Gbps", "1us"] for rank in range(4)),
+        ["gpu4", "leaf1", "10Gbps", "1us"],
+        ["gpu5", "leaf1", "100Gbps", "1us"],
+        ["leaf0", "leaf1", "100Gbps", "1us"],
+    ]
+
+    def paused_ns(sends: list[tuple[int, int, int]]) -> tuple[float, bridge.Result]:
+        content = scenario(
+            messages(tmp_path, 6, sends),
+            6,
+            topology={"family": "graph", "links": links, "buffer": "600KB"},
+            switches={"buffer_sharing": "pfc"},
+            outputs=["critical_path"],
+        )
+        result = bridge.run(content)
+        assert result.critical_path is not None
+        (path,) = result.critical_path
+        assert sum(time for _, time in path.times) == pytest.approx(path.time_ns)
+        return path.times.paused_ns, result
+
+    slow = [(rank, 4, 300_000) for rank in range(3)]
+    assert paused_ns(slow)[0] == 0
+    # the victim ends last: 12 MB at 100 Gb/s are more than 0.9 MB at 10 Gb/s
+    alone = paused_ns([(3, 5, 12_000_000)])
+    with_others = paused_ns([*slow, (3, 5, 12_000_000)])
+    assert alone[0] == 0
+    lost = with_others[1].time_ns - alone[1].time_ns
+    assert lost > 0
+    assert with_others[0] <= lost
+
+
+def test_the_mean_rate_without_congestion_control_is_that_of_the_line(tmp_path: Path) -> None:
+    work = messages(tmp_path, 5, [(rank, 4, 2_000_000) for rank in range(4)])
+    result = bridge.run(scenario(work, 5, topology=star(5, "500KB")))
+    rdma = result.rdma
+    assert rdma is not None
+    rates = (rdma.rate_mean_bps, rdma.rate_p01_bps, rdma.rate_p50_bps, rdma.rate_p99_bps)
+    assert rates == pytest.approx((100e9,) * 4)
+    slow = {"congestion_control": "dcqcn", "ecn": {"kmin": "20kB", "kmax": "20kB", "pmax": 1}}
+    cut = bridge.run(scenario(work, 5, topology=star(5, "500KB"), transport=slow)).rdma
+    assert cut is not None
+    assert 0 < cut.rate_p01_bps <= cut.rate_p50_bps <= cut.rate_p99_bps < 100e9
 
 
 @pytest.mark.parametrize("nodes", [5, 7])

@@ -136,7 +136,8 @@ def transport(results: Results) -> Parts:
             rows = cells(FLOWS, flows[:_ROWS])
             caption = f"The {len(rows)} of {len(flows)} flows with losses that had most timeouts"
             parts.append(html.table(caption + of(packets, name), FLOWS, rows))
-    found = _each(packets, charts.windows) + _each(packets, charts.round_trips)
+    kinds = (charts.pauses, charts.rates, charts.windows, charts.round_trips)
+    found = [part for kind in kinds for part in _each(packets, kind)]
     return parts + (found or [html.note(_NO_SERIES)])
 
 

@@ -97,6 +97,13 @@ ExpressDatapath::GetWindow(FlowId flow) const
     return sender == nullptr ? 0 : sender->GetWindow();
 }
 
+double
+ExpressDatapath::GetRateBps(FlowId flow) const
+{
+    const FlowSender* sender = m_flows.GetSender(flow);
+    return sender == nullptr ? 0 : sender->GetRateBps();
+}
+
 PacketCounts
 ExpressDatapath::GetSent() const
 {

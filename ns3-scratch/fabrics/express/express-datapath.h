@@ -49,6 +49,7 @@ class ExpressDatapath : public Datapath, private ReplayableDatapath
     void Open(const HandshakePlan& handshakes) override;
     void Submit(std::span<const Submission> submissions) override;
     uint32_t GetWindow(FlowId flow) const override;
+    double GetRateBps(FlowId flow) const override;
     PacketCounts GetSent() const override;
     LinkCounters GetLink(uint32_t link) const override;
     void AddStatistics(NetworkStatistics& statistics) const override;

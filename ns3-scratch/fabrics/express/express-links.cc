@@ -68,6 +68,49 @@ ExpressLinks::PreparePauses()
     {
         buffer->SetPauseChannel(*this);
     }
+    for (uint32_t link = 0; link < m_links.size(); ++link)
+    {
+        GetPulled(link).SetPauseHook([this, link](uint32_t one, uint32_t hops, bool isPaused) {
+            OnPortPause({link, static_cast<uint8_t>(one)}, hops, isPaused);
+        });
+    }
+}
+
+/// Count a port that has stopped, or that goes on, and report it.
+void
+ExpressLinks::OnPortPause(const Held& held, uint32_t hops, bool isPaused)
+{
+    if (isPaused)
+    {
+        m_stops[held] = {hops, m_clock.GetNowPs()};
+        m_spread.resize(std::max<std::size_t>(m_spread.size(), hops));
+        m_spreadLinks.resize(m_spread.size());
+        ++m_spread[hops - 1].count;
+        m_spreadLinks[hops - 1].insert(held.link);
+    }
+    else
+    {
+        const Stop stop = m_stops.extract(held).mapped();
+        hops = stop.hops;
+        m_spread[hops - 1].timePs += static_cast<uint64_t>(m_clock.GetNowPs() - stop.startPs);
+    }
+    m_client.OnPortPause(held.link, held.trafficClass, hops, isPaused);
+}
+
+/// @return the pauses by the number of pauses that have led to them, up to now
+std::vector<PauseHop>
+ExpressLinks::GetSpread() const
+{
+    std::vector<PauseHop> spread = m_spread;
+    for (const auto& [held, stop] : m_stops)
+    {
+        spread[stop.hops - 1].timePs += static_cast<uint64_t>(m_clock.GetNowPs() - stop.startPs);
+    }
+    for (std::size_t hop = 0; hop < spread.size(); ++hop)
+    {
+        spread[hop].links = m_spreadLinks[hop].size();
+    }
+    return spread;
 }
 
 /// @return the port of a link, which is a PulledPort where switches pause
@@ -86,9 +129,9 @@ ExpressLinks::SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused)
         return;
     }
     const Held held{link, trafficClass};
+    uint32_t chain = 0;
     if (isPaused)
     {
-        uint64_t chain = 0;
         for (const uint32_t port : m_ports[m_states.Get(link).target])
         {
             if (const auto cause = m_held.find({port, trafficClass}); cause != m_held.end())
@@ -96,8 +139,8 @@ ExpressLinks::SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused)
                 chain = std::max(chain, cause->second);
             }
         }
-        m_held[held] = chain + 1;
-        m_longestChain = std::max(m_longestChain, chain + 1);
+        m_held[held] = ++chain;
+        m_longestChain = std::max(m_longestChain, chain);
         if (!m_look.IsArmed())
         {
             m_look.Arm(ns3::TimeStep(LOOK_PS));
@@ -107,7 +150,8 @@ ExpressLinks::SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused)
     {
         m_held.erase(held);
     }
-    GetPulled(back).Send({&GetPulled(link), m_topology.pauseFrameBytes, trafficClass, isPaused});
+    GetPulled(back).Send(
+        {&GetPulled(link), m_topology.pauseFrameBytes, trafficClass, isPaused, chain});
 }
 
 /// Fail the run if paused ports wait for each other, and none of them can go on.
@@ -210,16 +254,17 @@ ExpressLinks::AddStatistics(NetworkStatistics& statistics) const
     }
     Pauses& sum = statistics.pauses.emplace();
     sum.hops = m_longestChain;
+    sum.spread = GetSpread();
     for (uint32_t link = 0; link < m_links.size(); ++link)
     {
-        const PulledPort::PauseTimes pauses = GetPulled(link).GetPauses();
-        const LinkState& state = m_states.Get(link);
-        sum.count += pauses.count;
-        sum.timePs += static_cast<uint64_t>(pauses.timePs);
-        sum.hosts += pauses.count > 0 && state.source < m_topology.ranks ? 1 : 0;
-        if (static_cast<uint64_t>(pauses.timePs) > sum.worstPs)
+        const LinkCounters counters = GetPulled(link).GetCounters();
+        const auto pausedPs = static_cast<uint64_t>(counters.pausedPs);
+        sum.count += counters.pauses;
+        sum.timePs += pausedPs;
+        sum.hosts += counters.pauses > 0 && m_states.Get(link).source < m_topology.ranks ? 1 : 0;
+        if (pausedPs > sum.worstPs)
         {
-            sum.worstPs = static_cast<uint64_t>(pauses.timePs);
+            sum.worstPs = pausedPs;
             sum.worstLink = NameLink(link);
         }
     }

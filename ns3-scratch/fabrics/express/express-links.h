@@ -97,11 +97,20 @@ class ExpressLinks : private PauseChannel
         auto operator<=>(const Held&) const = default;
     };
 
+    /// A pause that has reached its port.
+    struct Stop
+    {
+        uint32_t hops;
+        int64_t startPs;
+    };
+
     // PauseChannel
     void SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused) override;
 
     void Refuse(uint32_t link, Packet* packet);
     void PreparePauses();
+    void OnPortPause(const Held& held, uint32_t hops, bool isPaused);
+    std::vector<PauseHop> GetSpread() const;
     PulledPort& GetPulled(uint32_t link) const;
     void LookForCycle();
     Held FindCause(const Held& held, const std::set<Held>& stuck) const;
@@ -124,8 +133,11 @@ class ExpressLinks : private PauseChannel
     const Topology& m_topology;
     std::vector<uint32_t> m_back;               //!< per link: that in the other direction, or NONE
     std::vector<std::vector<uint32_t>> m_ports; //!< per node: the links that leave it, by port
-    std::map<Held, uint64_t> m_held;            //!< now, and by how many pauses in a row
-    uint64_t m_longestChain{0};
+    std::map<Held, uint32_t> m_held;            //!< now, and by how many pauses in a row
+    uint32_t m_longestChain{0};
+    std::map<Held, Stop> m_stops;                  //!< of ports that have got the frame
+    std::vector<PauseHop> m_spread;                //!< of the stops that have ended
+    std::vector<std::set<uint32_t>> m_spreadLinks; //!< the links of all stops
     OwnedTimer<ExpressLinks, &ExpressLinks::LookForCycle> m_look;
 };
 

@@ -303,7 +303,7 @@ class PortTest : public UnitTest<PortTest>
         setup.sink.offered = {&setup.packets[0], &setup.packets[1]};
         setup.port.Wake();
         setup.port.Offer(&setup.packets[2]);
-        Simulator::Schedule(TimeStep(SLOT_PS), &PulledPort::Pause, &setup.port, 0);
+        Simulator::Schedule(TimeStep(SLOT_PS), &PulledPort::Pause, &setup.port, 0, 1);
         Simulator::Schedule(TimeStep(5 * SLOT_PS), &PulledPort::Resume, &setup.port, 0);
         Simulator::Run();
         // In slot 1, the second transmission begins before the pause.

@@ -33,18 +33,22 @@ PulledPort::Wake()
 }
 
 void
-PulledPort::Pause(uint32_t trafficClass)
+PulledPort::Pause(uint32_t trafficClass, uint32_t hops)
 {
     if (IsPaused(trafficClass))
     {
         return;
     }
-    ++m_pauses.count;
+    ++m_counters.pauses;
     if (m_paused == 0)
     {
         m_pausedPs = m_clock.GetNowPs();
     }
     m_paused |= uint32_t{1} << trafficClass;
+    if (m_onPause)
+    {
+        m_onPause(trafficClass, hops, true);
+    }
 }
 
 void
@@ -57,20 +61,13 @@ PulledPort::Resume(uint32_t trafficClass)
     m_paused &= ~(uint32_t{1} << trafficClass);
     if (m_paused == 0)
     {
-        m_pauses.timePs += m_clock.GetNowPs() - m_pausedPs;
+        m_counters.pausedPs += m_clock.GetNowPs() - m_pausedPs;
+    }
+    if (m_onPause)
+    {
+        m_onPause(trafficClass, 0, false);
     }
     SendNext();
-}
-
-PulledPort::PauseTimes
-PulledPort::GetPauses() const
-{
-    PauseTimes pauses = m_pauses;
-    if (m_paused != 0)
-    {
-        pauses.timePs += m_clock.GetNowPs() - m_pausedPs;
-    }
-    return pauses;
 }
 
 void
@@ -94,7 +91,7 @@ PulledPort::Arrive()
     }
     else if (transit.frame.isPaused)
     {
-        transit.frame.port->Pause(transit.frame.trafficClass);
+        transit.frame.port->Pause(transit.frame.trafficClass, transit.frame.hops);
     }
     else
     {
@@ -233,6 +230,10 @@ PulledPort::GetCounters()
 {
     LinkCounters counters = m_counters;
     counters.queuedBytes = m_waitingBytes;
+    if (m_paused != 0)
+    {
+        counters.pausedPs += m_clock.GetNowPs() - m_pausedPs;
+    }
     if (const int64_t restPs = m_endPs - m_clock.GetNowPs(); restPs > 0)
     { // the packet in transmission counts neither as carried nor as busy time yet
         counters.busyPs -= restPs;

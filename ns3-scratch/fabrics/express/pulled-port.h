@@ -12,7 +12,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -67,8 +69,22 @@ class PulledPort final : public Port
     /// Ask the source for a packet, if the transmitter is free.
     void Wake();
 
-    /// Send no packet of a class until Resume. A transmission that has begun is completed.
-    void Pause(uint32_t trafficClass);
+    /// Is notified when a class is paused, or resumes.
+    using PauseHook = std::function<void(uint32_t trafficClass, uint32_t hops, bool isPaused)>;
+
+    /// @param hook called after each change
+    void SetPauseHook(PauseHook hook)
+    {
+        m_onPause = std::move(hook);
+    }
+
+    /**
+     * Send no packet of a class until Resume. A transmission that has begun is completed.
+     *
+     * @param trafficClass the class
+     * @param hops how many pauses in a row have led to this one, with it
+     */
+    void Pause(uint32_t trafficClass, uint32_t hops = 1);
 
     /// Send packets of a class again.
     void Resume(uint32_t trafficClass);
@@ -86,20 +102,11 @@ class PulledPort final : public Port
         uint32_t bytes;   //!< size on the wire
         uint8_t trafficClass;
         bool isPaused;
+        uint32_t hops; //!< as in Pause
     };
 
     /// Send a frame before all packets. What is being sent is completed.
     void Send(const PauseFrame& frame);
-
-    /// How often and how long a port was paused.
-    struct PauseTimes
-    {
-        uint64_t count{0};
-        int64_t timePs{0}; //!< up to now
-    };
-
-    /// @return the pauses so far
-    PauseTimes GetPauses() const;
 
     // Port
     void Set(TransmissionTimes& times, const LinkState& state) override;
@@ -180,7 +187,7 @@ class PulledPort final : public Port
     std::array<RingBuffer<Packet*>, CLASSES> m_queues;
     RingBuffer<Transit> m_transits;
     RingBuffer<PauseFrame> m_frames; //!< that wait for the transmitter
-    PauseTimes m_pauses;
+    PauseHook m_onPause;
     int64_t m_pausedPs{0};      //!< since when a class is paused
     uint32_t m_paused{0};       //!< one bit for each class
     uint64_t m_waitingBytes{0}; //!< in the queues

@@ -46,6 +46,21 @@ class DatapathClient : public FlowObserver
      */
     virtual void OnDropped(uint32_t link, uint32_t wireBytes) = 0;
 
+    /**
+     * Called when a port stops or goes on to send a traffic class, because a switch says so.
+     *
+     * @param link the link that the port feeds
+     * @param trafficClass the class
+     * @param hops how many pauses in a row have led to this one, with it
+     * @param isPaused true if it stops
+     */
+    virtual void OnPortPause(uint32_t /* link */,
+                             uint8_t /* trafficClass */,
+                             uint32_t /* hops */,
+                             bool /* isPaused */)
+    {
+    }
+
     /// @param failure why the run cannot go on
     virtual void OnFailure(const std::string& /* failure */)
     {
@@ -147,6 +162,12 @@ class Datapath
 
     /// @return the congestion window of a flow; 0 before its first message [bytes]
     virtual uint32_t GetWindow(FlowId flow) const = 0;
+
+    /// @return the rate of a flow's queue pair; 0: none, or before its first message [bit/s]
+    virtual double GetRateBps(FlowId /* flow */) const
+    {
+        return 0;
+    }
 
     /// @return the packets that all flows have sent since Open
     virtual PacketCounts GetSent() const = 0;

@@ -189,6 +189,22 @@ PacketFabric::OnDropped(uint32_t link, uint32_t wireBytes)
     }
 }
 
+void
+PacketFabric::OnPortPause(uint32_t link, uint8_t trafficClass, uint32_t hops, bool isPaused)
+{
+    for (RunObserver* observer : m_observers[RunObserver::PAUSES])
+    {
+        const LinkState& state = m_liveLinks.Get(link);
+        const PortPauseEvent event{static_cast<uint64_t>(NowPs()),
+                                   link,
+                                   state.source,
+                                   state.target,
+                                   trafficClass,
+                                   hops};
+        isPaused ? observer->OnPortPaused(event) : observer->OnPortResumed(event);
+    }
+}
+
 FlowEvent
 PacketFabric::MakeEvent(FlowId id) const
 {
@@ -357,7 +373,8 @@ PacketFabric::GetFlowState(uint32_t path) const
     return {m_flows[path].delivered,
             m_datapath->GetWindow(path),
             m_answers[path].rttLatestNs,
-            m_flows[path].GetUndelivered()};
+            m_flows[path].GetUndelivered(),
+            m_datapath->GetRateBps(path)};
 }
 
 LinkCounters

@@ -127,6 +127,7 @@ class PacketFabric final : public FabricBase, private DatapathClient
     void OnTimeout(FlowId flow, ns3::Time waited) override;
     void OnClosed(FlowId flow) override;
     void OnDropped(uint32_t link, uint32_t wireBytes) override;
+    void OnPortPause(uint32_t link, uint8_t trafficClass, uint32_t hops, bool isPaused) override;
     void OnFailure(const std::string& failure) override;
     void AddUndelivered(std::vector<uint64_t>& bytes) const override;
     void OnReplayed(FlowId flow, int64_t startPs, std::span<const RoundTrip> roundTrips) override;

@@ -111,6 +111,9 @@ QueuePairSender::Pull()
     }
     m_lastPs = now;
     m_lastBytes = packet.wireBytes;
+    const double bits = 8.0 * packet.wireBytes;
+    m_sentBits += bits;
+    m_pacedS += bits / m_control->GetRateBps();
     m_control->OnSent(now, packet.wireBytes);
     if (!m_timer.IsArmed())
     {

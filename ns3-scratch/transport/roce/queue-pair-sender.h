@@ -62,10 +62,16 @@ class QueuePairSender final : public PulledSender
     int64_t GetSendPs() override;
     Packet* Pull() override;
 
-    /// @return the rate now [bit/s]
-    double GetRateBps() const
+    double GetRateBps() const override
     {
         return m_control->GetRateBps();
+    }
+
+    /// @return what was sent over the time that it takes at the rates that were allowed when each
+    /// packet was sent; 0 before the first packet [bit/s]
+    double GetMeanRateBps() const
+    {
+        return m_sentBits == 0 ? 0 : m_sentBits / m_pacedS;
     }
 
   private:
@@ -85,6 +91,8 @@ class QueuePairSender final : public PulledSender
     OwnedTimer<QueuePairSender, &QueuePairSender::OnTimeout> m_timer;
     int64_t m_lastPs{0};     //!< when the last packet was sent
     uint32_t m_lastBytes{0}; //!< its size
+    double m_sentBits{0};    //!< of all packets, with headers
+    double m_pacedS{0};      //!< their time at the rate of each
     uint32_t m_timeouts{0};  //!< in a row
     bool m_isClosed{false};  //!< true after too many of them
 };

@@ -4,7 +4,12 @@
 
 #include "transport/roce/roce-transport.h"
 
+#include "support/quantile.h"
+
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 namespace cosim
 {
@@ -70,7 +75,25 @@ RoceTransport::GetSent() const
 void
 RoceTransport::AddStatistics(NetworkStatistics& statistics) const
 {
-    statistics.rdma = m_counters;
+    Rdma& rdma = statistics.rdma.emplace(m_counters);
+    std::vector<double> rates;
+    for (const QueuePairSender& sender : m_senders)
+    {
+        if (const double rate = sender.GetMeanRateBps(); rate > 0)
+        {
+            rates.push_back(rate);
+        }
+    }
+    if (rates.empty())
+    {
+        return;
+    }
+    std::sort(rates.begin(), rates.end());
+    rdma.rateMeanBps =
+        std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+    rdma.rateP01Bps = GetQuantile(rates, 0.01);
+    rdma.rateP50Bps = GetQuantile(rates, 0.5);
+    rdma.rateP99Bps = GetQuantile(rates, 0.99);
 }
 
 } // namespace cosim
