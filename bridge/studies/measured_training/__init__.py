@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import steps
+from bridge.studies.measured_training import packets, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
@@ -56,5 +56,5 @@ STUDY = Study(
     "measured-training",
     "Training steps: measured and predicted",
     INTRODUCTION,
-    (steps.EXPERIMENT,),
+    (steps.EXPERIMENT, packets.EXPERIMENT),
 )
