@@ -22,8 +22,8 @@ Unit = Literal["times", "share", "count", "ns"]
 #: Values for each label of a chart, by the names of the lines or bars.
 Series = Mapping[str, Sequence[float | None]]
 
-#: Bars side by side, bars on top of each other, or lines.
-PanelKind = Literal["bars", "stacked", "lines"]
+#: Bars side by side, bars on top of each other, lines, or points without lines.
+PanelKind = Literal["bars", "stacked", "lines", "points"]
 
 #: Whether a measurement deviates from "no effect" as the paper's number does; "" for a claim
 #: without a direction.
@@ -125,7 +125,7 @@ class Panel:
     series: Series
     """Series by name, with a value for each of the chart's labels; None is a gap."""
     kind: PanelKind = "bars"
-    """Bars side by side, bars on top of each other, or lines."""
+    """Bars side by side, bars on top of each other, lines, or points without lines."""
     logarithmic: bool = False
     """Whether the y axis is logarithmic."""
     title: str = ""

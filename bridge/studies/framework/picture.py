@@ -56,7 +56,11 @@ def draw(chart: Chart, file: Path) -> None:
     """
     letters = max(map(len, chart.labels)) * LETTER
     crowded = letters + LETTER > _WIDTH / len(chart.labels)
-    lying = crowded and letters > _UPRIGHT and all(panel.kind != "lines" for panel in chart.panels)
+    lying = (
+        crowded
+        and letters > _UPRIGHT
+        and all(panel.kind in ("bars", "stacked") for panel in chart.panels)
+    )
     if lying:
         rows = sum(len(chart.labels) * _rows(panel) for panel in chart.panels)
         height = 1.0 + 0.5 * len(chart.panels) + _ROW * rows
@@ -73,7 +77,10 @@ def draw(chart: Chart, file: Path) -> None:
         _draw_panel(axes, panel, chart, lying=lying)
     if not lying:
         lowest = grid[-1, 0]
-        lowest.set_xticks(range(len(chart.labels)), chart.labels, rotation=90 if crowded else 0)
+        # A line of text is 1.4 times its size, and there are 72 points in an inch.
+        size = min(10.0, 72 / 1.4 * 0.9 * _WIDTH / len(chart.labels))
+        style = {"rotation": 90, "fontsize": size} if crowded else {}
+        lowest.set_xticks(range(len(chart.labels)), chart.labels, **style)
         lowest.set_xlabel(chart.x_label)
     legend_below(figure, grid[0, 0])
     figure.suptitle(chart.title)
@@ -135,7 +142,22 @@ def _lines(axes: Axes, panel: Panel, lying: bool) -> None:
         )
 
 
-_PAINTERS = {"bars": _bars, "stacked": _stacked, "lines": _lines}
+def _points(axes: Axes, panel: Panel, lying: bool) -> None:
+    for index, (name, values) in enumerate(panel.series.items()):
+        places = [place for place, value in enumerate(values) if value is not None]
+        axes.plot(
+            places,
+            [values[place] for place in places],  # type: ignore[arg-type]
+            linestyle="",
+            marker=_MARKERS[index % len(_MARKERS)],
+            markersize=5,
+            label=name,
+            color=_color(index),
+        )
+    axes.axhline(0, color="black", linewidth=0.6)
+
+
+_PAINTERS = {"bars": _bars, "stacked": _stacked, "lines": _lines, "points": _points}
 
 
 def _drawn(values: Sequence[float | None]) -> list[float]:

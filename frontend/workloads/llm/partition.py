@@ -103,19 +103,24 @@ def output_weights(card: Card, layout: Layout) -> Weights:
     return Weights(own + norm_weights(card) // 2, 0)
 
 
+def chunk_weights(card: Card, layout: Layout, chunk: Chunk) -> Weights:
+    """Return the weights of a chunk on a rank, with the embedding or the output layer if it has."""
+    own = [layer_weights(card, layout, layer) for layer in chunk.layers]
+    if card.vocabulary and chunk.number == 0:
+        own.append(embedding_weights(card, layout))
+    if card.vocabulary and chunk.number == layout.pp * layout.chunks - 1:
+        own.append(output_weights(card, layout))
+    return _sum(own)
+
+
 def stage_weights(card: Card, layout: Layout, stage: int) -> Weights:
     """Return the weights of a stage on a rank."""
-    every = chunks(card, layout)
-    own = [
-        layer_weights(card, layout, layer)
-        for chunk in every[stage :: layout.pp]
-        for layer in chunk.layers
-    ]
-    if card.vocabulary and stage == 0:
-        own.append(embedding_weights(card, layout))
-    if card.vocabulary and stage == layout.pp - 1:
-        own.append(output_weights(card, layout))
-    return Weights(sum(each.dense for each in own), sum(each.expert for each in own))
+    own = chunks(card, layout)[stage :: layout.pp]
+    return _sum([chunk_weights(card, layout, chunk) for chunk in own])
+
+
+def _sum(each: list[Weights]) -> Weights:
+    return Weights(sum(one.dense for one in each), sum(one.expert for one in each))
 
 
 def _part(matrices: list[Matrix], ranks: int) -> int:

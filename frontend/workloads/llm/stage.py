@@ -19,6 +19,7 @@ from frontend.workloads.llm.partition import (
     Chunk,
     Unit,
     Weights,
+    chunk_weights,
     chunks,
     embedding_weights,
     layer_weights,
@@ -73,26 +74,30 @@ class DataParallel:
         return last
 
     def update(self, weights: Weights) -> None:
-        """Update the weights of a rank, and gather those of the others."""
+        """Update the weights of a rank, and gather those of the others unless they come later."""
         shared = [
             -(-count // groups.size) if self.zero else count
             for count, groups in zip(weights, self.groups, strict=True)
         ]
         self.stream.compute("optimizer", "update", self.operators.update(sum(shared)))
-        if self.zero in (1, 2):
+        if self.zero in (1, 2) and not self.workload.overlap.gather:
             for kind, count in enumerate(weights):
-                transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
+                transfer = self._weights(kind, count)
                 self.stream.wait(transfer, "weights.all_gather")
 
     def gather(self, unit: Unit, after: tuple[int, ...]) -> list[int]:
-        """Gather a unit of weights (zero 3) after some nodes; return what to wait for."""
+        """Gather a unit of weights after some nodes; return what to wait for."""
         for kind, count in enumerate(unit.weights):
-            transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
+            transfer = self._weights(kind, count)
             waits = (*after, *self._gathered)
             node = self.stream.issue(transfer, f"{unit.name}.all_gather", waits)
             if node is not None:
                 self._gathered = [node]
         return self._gathered
+
+    def _weights(self, kind: int, count: int) -> Transfer:
+        size = count * self.workload.gather_element
+        return Transfer("dp", "all_gather", self.groups[kind], size)
 
     def _reduce(self, kind: int, after: tuple[int, ...]) -> None:
         size, self._collected[kind] = self._collected[kind], 0
@@ -418,6 +423,7 @@ class _Stage:
         self.stream.iteration = iteration
         self.ready: list[list[int]] = []
         self.turn = 0
+        self._gather_ahead()
         for step in self.order:
             chunk = self.chunks[step.chunk]
             if step.forward:
@@ -427,6 +433,15 @@ class _Stage:
             else:
                 self._weight_gradients(step)
         self.stream.join(self.data.finish(self.stream.last))
+
+    def _gather_ahead(self) -> None:
+        """Gather the weights of each chunk, which wait for them in their first forward phase."""
+        self.arriving: dict[int, list[int]] = {}
+        layout = self.workload.layout
+        if layout.zero in (1, 2) and self.workload.overlap.gather:
+            for place, chunk in enumerate(self.chunks):
+                unit = Unit("weights", chunk_weights(self.workload.model, layout, chunk))
+                self.arriving[place] = self.data.gather(unit, self.stream.last)
 
     def sum_embedding(self, number: int) -> None:
         """Take part in the all-reduce of the embedding's gradients."""
@@ -439,6 +454,8 @@ class _Stage:
 
     def _forward(self, step: Step, chunk: Chunk) -> None:
         stream, operators = self.stream, self.operators
+        if step.micro_batch == 0:
+            stream.join(self.arriving.get(step.chunk, ()))
         if chunk.number > 0:
             self._receive(step, chunk.number)
         elif self.workload.model.vocabulary:

@@ -104,6 +104,9 @@ class Overlap(Model):
     """The same for the all-to-alls of ep."""
     dp: bool = True
     """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
+    gather: bool = False
+    """zero 1, 2: whether weights are gathered part by part during the forward phase of the next
+    iteration; otherwise all of them after the update. An iteration begins with its gathers."""
     prefetch: Whole = 1
     """zero 3: layers whose weights are gathered ahead."""
 
@@ -221,6 +224,8 @@ class LlmWorkload(Model):
     """Precision of matrix products. Weights and activations have 2 bytes in both cases."""
     gradient_element: ElementSize = ElementSize.parse("4B")
     """Size of a gradient element, also in reductions."""
+    gather_element: ElementSize = ElementSize.parse("2B")
+    """Size of a weight that ranks of dp gather: 1B if they gather weights in 8 bits."""
     dispatch_element: ElementSize = ElementSize.parse("2B")
     """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
     routing: Routing = Routing()

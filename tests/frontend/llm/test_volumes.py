@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
 from frontend.workloads.llm.workload import ORDERS
+from frontend.workloads.plan import NodeType
 
 from .llms import CARD, carried, resolved
 
@@ -26,11 +27,11 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
-    splits=st.booleans(), ring=st.booleans(),
+    splits=st.booleans(), ring=st.booleans(), gather=st.booleans(), element=st.sampled_from([1, 2]),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    splits, ring,
+    splits, ring, gather, element,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
     chunks = chunks if pp > 1 and not splits else 1
@@ -48,7 +49,8 @@ def test_volumes(
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
         recompute=recompute,
-        overlap={"dp": overlap, "tp": overlap, "ep": overlap},
+        overlap={"dp": overlap, "tp": overlap, "ep": overlap, "gather": gather},
+        gather_element=f"{element}B",
         bucket="20kB",
     ).plan  # fmt: skip
     found = carried(plan, ranks)
@@ -115,7 +117,7 @@ def test_volumes(
         # Both phases use all weights. The output layer stays between its phases.
         often = 2 * (weights + ends) - (table // 2 + CARD["hidden"]) * places
         gathered = {0: 0, 1: weights + ends, 2: weights + ends, 3: batches * often}[zero]
-        assert total("data_parallel", "all_gather") == gathered * 2
+        assert total("data_parallel", "all_gather") == gathered * element
     assert not any(found.values())
 
 
@@ -149,3 +151,33 @@ def test_llama_3_8b_gathers_its_tables():
     often = 2 * parameters(Card.model_validate(card)) - output
     found = carried(plan, 8)["data_parallel", "all_gather"]
     assert set(found.values()) == {often * 2}
+
+
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_the_first_use_of_a_chunk_waits_for_its_weights(iterations):
+    plan = resolved(
+        8,
+        model=CARD | {"vocabulary": 0},
+        layout={"pp": 2, "chunks": 2, "zero": 1},
+        overlap={"gather": True},
+        iterations=iterations,
+    ).plan
+    for trace in plan.traces:
+        nodes = trace.nodes
+        gathers = [at for at, node in enumerate(nodes) if node.name == "weights.all_gather"]
+        assert len(gathers) == 2 * iterations
+        for number, gather in enumerate(gathers):
+            waiting = [node for node in nodes if gather in node.dependencies]
+            first = next(node for node in waiting if node.type == NodeType.COMPUTE)
+            forward = [
+                at
+                for at, node in enumerate(nodes)
+                if node.name == "attention.forward" and node.iteration == number // 2
+            ]
+            # A chunk has two layers and a turn two micro-batches, so it begins every fourth time.
+            assert nodes[forward[number % 2 * 4]] == first
+            # The gathers follow each other, and the update of the iteration before.
+            before = nodes[gather].dependencies
+            updated = any(nodes[at].name == "optimizer.update" for at in before)
+            assert updated == (number >= 2)
+            assert number == 0 or gathers[number - 1] in before

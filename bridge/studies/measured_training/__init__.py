@@ -1,0 +1,60 @@
+"""Training steps that others have measured and published, predicted."""
+
+from __future__ import annotations
+
+from bridge.studies.framework import Study
+from bridge.studies.measured_training import packets, steps
+
+INTRODUCTION = """\
+This page compares cosim with the time of training steps that others have measured and published,
+on 8 to 16384 GPUs. All measurements are public, and so are the layouts: you can rerun each row. To
+make this page, run
+
+```sh
+cosim study measured-training --scale full --page docs/measured.md
+```
+
+To get the scenario of a row and to run it, such as the first one:
+
+```sh
+python -m bridge.studies.measured_training 405b-h100-512 | cosim run /dev/stdin --out results/405b
+```
+
+**What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
+commit and file. Most are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
+time of every step: a row is the median of all of them. `config_*.sh` of the submissions has the
+layouts. The others are tables of NVIDIA and Meta. To read the logs of another round into rows, run
+
+```sh
+python -m bridge.studies.measured_training.mlperf CLONE llama31_405b llama31_8b
+```
+
+in which `CLONE` is a clone of `mlcommons/training_results_vX.Y`.
+
+**What is fitted.** *One number* for each group of runs of one source, chip, software and precision:
+`compute.efficiency`, from the smallest system. All else is predicted. *Two numbers* are shown
+beside it: a factor, and a time that is the same for each step, from the two smallest systems of the
+same layout. If that time is large, something in a step does not shrink with more GPUs and is not in
+the model. `python -m bridge.studies.measured_training.fit` fits the numbers again. A later version
+that has the efficiency of each kind of kernel (`compute.kernels`) needs no fit.
+
+**The baseline** is the textbook's formula, fitted likewise: FLOP of the model / (peak · share) · (1
++ (p - 1) / (v · m)), with p pipeline stages, v chunks and m micro-batches.
+
+**Blind runs.** The predictions of the runs marked *blind* were stored in `predictions.csv` by a
+commit of its own, before their measurements were read. Only their layouts were known. They are as
+stored, also if the model changes.
+
+**The model of all runs**: NVLink and NICs have their nominal rates, and switches that do not
+block. FP8 and FP4 runs have the peak of that precision. Gradients are reduced in 16 bits and
+weights gathered in 8 bits during the forward phase where the submission says so. The simulation
+runs a start of the iteration, and adds what further micro-batches take; the whole iteration gives
+the same.
+"""
+
+STUDY = Study(
+    "measured-training",
+    "Training steps: measured and predicted",
+    INTRODUCTION,
+    (steps.EXPERIMENT, packets.EXPERIMENT),
+)

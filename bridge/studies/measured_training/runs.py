@@ -1,0 +1,323 @@
+"""The published runs of `runs.csv`, and the scenario of each."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from frontend.models.cards import CARDS, Card
+from frontend.models.transformer import token_flop
+
+FOLDER = Path(__file__).parent
+
+_LLAMA2 = {"vocabulary": 32000, "sequence": 4096}
+MODELS: Mapping[str, Mapping[str, Any]] = {
+    "llama2_7b": {**_LLAMA2, "layers": 32, "hidden": 4096, "heads": 32, "feed_forward": 11008},
+    "llama2_13b": {**_LLAMA2, "layers": 40, "hidden": 5120, "heads": 40, "feed_forward": 13824},
+    "llama2_70b": {
+        **_LLAMA2, "layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "feed_forward": 28672,
+    },
+    "nemotron_340b": {
+        "vocabulary": 256000, "layers": 96, "hidden": 18432, "heads": 96, "kv_heads": 8,
+        "feed_forward": 73728, "gated": False,
+    },
+}  # fmt: skip
+"""Models that have no card."""
+
+
+class Chip(NamedTuple):
+    """An accelerator, and the links of the machines that these runs had."""
+
+    accelerator: str
+    """Name in a scenario."""
+    scale_up_gbps: int
+    """NVLink in each direction."""
+    scale_out_gbps: int
+    """NIC of an accelerator."""
+    rack: int = 0
+    """Accelerators of an NVLink domain of a rack. Jobs that it does not divide take 8 of 9."""
+    fp4_tflops: int = 0
+    """Peak in 4 bits, dense; a scenario has no such precision."""
+    memory_gb: int = 0
+    """Memory if it differs from the accelerator's."""
+
+
+CHIPS: Mapping[str, Chip] = {
+    "a100": Chip("a100", 2400, 200),
+    "h100": Chip("h100", 3600, 400),
+    "h200": Chip("h200", 3600, 400),
+    "b200": Chip("b200", 7200, 400, fp4_tflops=9000),
+    "gb200": Chip("gb200", 7200, 400, rack=72, fp4_tflops=10000),
+    "gb300": Chip("gb200", 7200, 800, rack=72, fp4_tflops=15000, memory_gb=288),
+}
+
+
+class Run(NamedTuple):
+    """A row of the table."""
+
+    id: str
+    group: str
+    """Source, chip, software and precision: the runs of a group share one fitted number."""
+    model: str
+    """A card, one of `MODELS`, or ``gpt:LAYERS:HIDDEN:HEADS:VOCABULARY``."""
+    sequence: int
+    chip: str
+    gpus: int
+    tp: int
+    cp: int
+    pp: int
+    chunks: int
+    micro_batch: int
+    global_batch: int
+    precision: str
+    options: frozenset[str]
+    unit: str
+    measured: float | None
+    """None until the measurement of a blind run is entered."""
+    values: int
+    """Number of values of which `measured` is the median."""
+    blind: bool
+    """Whether its prediction was committed before the measurement was read."""
+    source: str
+
+    @property
+    def micro_batches(self) -> int:
+        """Micro-batches of an iteration on each rank."""
+        return self.global_batch // (self.micro_batch * self.replicas)
+
+    @property
+    def stages(self) -> int:
+        """Ranks of one replica of the model."""
+        return self.tp * self.cp * self.pp
+
+    @property
+    def replicas(self) -> int:
+        """Data parallelism."""
+        return self.gpus // self.stages
+
+    @property
+    def simulated_replicas(self) -> int:
+        """Replicas that the study simulates: fewer for the option ``replicas=N``."""
+        few = [int(one.partition("=")[2]) for one in self.options if one.startswith("replicas=")]
+        return min([self.replicas, *few])
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """The model's card."""
+        if self.model.startswith("gpt:"):
+            layers, hidden, heads, vocabulary = map(int, self.model.split(":")[1:])
+            found: dict[str, Any] = {
+                "layers": layers, "hidden": hidden, "heads": heads, "feed_forward": 4 * hidden,
+                "vocabulary": vocabulary, "gated": False, "tied_embedding": True,
+            }  # fmt: skip
+        else:
+            found = dict(MODELS.get(self.model) or CARDS[self.model])
+        return found | {"sequence": self.sequence}
+
+    @property
+    def measured_s(self) -> float | None:
+        """The measured step in seconds, from whatever unit the source has."""
+        if self.measured is None or self.unit == "s":
+            return self.measured
+        tokens = self.global_batch * self.sequence
+        if self.unit == "tokens/s/GPU":
+            return tokens / self.gpus / self.measured
+        flop = tokens * token_flop(Card(**self.card), self.sequence)
+        # Megatron-LM counted the FLOPs of the second forward phase in 2021.
+        again = 4 / 3 if self.unit == "TFLOP/s with recomputation" else 1
+        return flop * again / self.gpus / self.measured / 1e12
+
+    def scenario(
+        self, efficiency: float, replicas: int | None = None, micro_batches: int | None = None
+    ) -> dict[str, Any]:
+        """Return the run as a scenario.
+
+        Parameters
+        ----------
+        efficiency : float
+            The fitted number of its group.
+        replicas, micro_batches : int, optional
+            Other numbers than those of the run.
+        """
+        replicas = replicas or self.replicas
+        micro_batches = micro_batches or self.micro_batches
+        gpus = replicas * self.stages
+        return {
+            "schema_version": 1,
+            "name": self.id,
+            "description": f"{self.group}: {self.source}",
+            "fabric": "analytical",
+            "topology": self._topology(gpus),
+            "workload": {
+                "kind": "llm",
+                "model": self.card,
+                "layout": self._layout(),
+                "global_batch": self.micro_batch * replicas * micro_batches,
+                "micro_batch": self.micro_batch,
+                "check_memory": False,
+                **self._workload(),
+                "compute": self._compute(efficiency),
+            },
+            "system": {"concurrent_chunks": 64, "injection_latency": "1us"},
+            "links": {"mtu": "9000B"},
+            "transport": {"variant": "new_reno", "window": "4MB", "initial_cwnd": 10},
+        }
+
+    def _topology(self, gpus: int) -> dict[str, Any]:
+        chip = CHIPS[self.chip]
+        sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
+        together = next((each for each in sizes if gpus % each == 0), gpus)
+        return {
+            "family": "hierarchical",
+            "ranks": gpus,
+            "scale_up": {
+                "ranks": together,
+                "switches": 4,
+                "bandwidth": f"{chip.scale_up_gbps}Gbps",
+                "latency": "0.5us",
+                "buffer": "unlimited",
+            },
+            "scale_out": {
+                "bandwidth": f"{chip.scale_out_gbps}Gbps",
+                "latency": "1us",
+                "buffer": "unlimited",
+            },
+        }
+
+    def _layout(self) -> dict[str, Any]:
+        return {
+            "tp": self.tp,
+            "cp": self.cp,
+            "pp": self.pp,
+            "chunks": self.chunks,
+            "zero": int("zero1" in self.options),
+            "sequence_parallel": "no_sequence_parallel" not in self.options,
+            "order": "tp-cp-ep-pp-dp" if "pp_inside" in self.options else "tp-cp-ep-dp-pp",
+        }
+
+    def _workload(self) -> dict[str, Any]:
+        has = self.options.__contains__
+        recompute = "full" if has("full_recompute") else "none"
+        return {
+            "precision": "bf16" if self.precision == "bf16" else "fp8",
+            "gradient_element": "2B" if has("bf16_gradients") else "4B",
+            "gather_element": "1B" if has("fp8_gather") else "2B",
+            "recompute": "selective" if has("selective_recompute") else recompute,
+            "flash_attention": not has("no_flash"),
+            "overlap": {"tp": has("tp_overlap"), "gather": has("gather")},
+        }
+
+    def _compute(self, efficiency: float) -> dict[str, Any]:
+        chip = CHIPS[self.chip]
+        found: dict[str, Any] = {"accelerator": chip.accelerator, "efficiency": efficiency}
+        if self.precision == "fp4":
+            found["peak_flops"] = f"{chip.fp4_tflops}TFLOPS"
+        if chip.memory_gb:
+            found["memory"] = f"{chip.memory_gb}GB"
+        return found
+
+
+class Fit(NamedTuple):
+    """The numbers of a group, see `fit`."""
+
+    group: str
+    run: str
+    """The run whose step gives the efficiency."""
+    efficiency: float
+    """The one number."""
+    second_run: str
+    """The other run of the two numbers; empty if there is none."""
+    slower: float | None
+    """Factor of the simulated step, of the two numbers."""
+    fixed_s: float | None
+    """Time of each step, of the two numbers."""
+
+
+class Prediction(NamedTuple):
+    """A row of `predictions.csv`: seconds."""
+
+    id: str
+    one_number_s: float
+    two_numbers_s: float | None
+    textbook_s: float
+
+
+class Table:
+    """All runs, and the fitted number of each group."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.folder = folder
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs by their id, in the order of the table."""
+        return {row["id"]: _run(row) for row in _rows(self.folder / "runs.csv")}
+
+    @cached_property
+    def fits(self) -> dict[str, Fit]:
+        """The fit of each group."""
+        return {row["group"]: _fit(row) for row in _rows(self.folder / "fits.csv")}
+
+    @cached_property
+    def predictions(self) -> dict[str, Prediction]:
+        """The stored prediction of each run."""
+        rows = _rows(self.folder / "predictions.csv")
+        return {row["id"]: _prediction(row) for row in rows}
+
+    @cached_property
+    def groups(self) -> dict[str, list[Run]]:
+        """The runs of each group; the first one with a measurement is the one that is fitted."""
+        found: dict[str, list[Run]] = {}
+        for run in self.runs.values():
+            found.setdefault(run.group, []).append(run)
+        return found
+
+    def fitted(self, run: Run) -> bool:
+        """Return whether a run is the one that its group's number comes from."""
+        return self.groups[run.group][0] == run
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def _fit(row: Mapping[str, str]) -> Fit:
+    slower, fixed_s = (float(row[name]) if row[name] else None for name in ("slower", "fixed_s"))
+    return Fit(
+        row["group"], row["run"], float(row["efficiency"]), row["second_run"], slower, fixed_s
+    )
+
+
+def _prediction(row: Mapping[str, str]) -> Prediction:
+    two = row["two_numbers_s"]
+    return Prediction(
+        row["id"], float(row["one_number_s"]), float(two) if two else None, float(row["textbook_s"])
+    )
+
+
+def _run(row: Mapping[str, str]) -> Run:
+    return Run(
+        id=row["id"],
+        group=row["group"],
+        model=row["model"],
+        sequence=int(row["sequence"]),
+        chip=row["chip"],
+        gpus=int(row["gpus"]),
+        tp=int(row["tp"]),
+        cp=int(row["cp"]),
+        pp=int(row["pp"]),
+        chunks=int(row["chunks"]),
+        micro_batch=int(row["micro_batch"]),
+        global_batch=int(row["global_batch"]),
+        precision=row["precision"],
+        unit=row["unit"],
+        options=frozenset(row["options"].split()),
+        measured=float(row["measured"]) if row["measured"] else None,
+        values=int(row["values"] or 0),
+        blind=bool(row["blind"]),
+        source=" ".join(filter(None, (row["repository"], row["commit"], row["file"]))),
+    )

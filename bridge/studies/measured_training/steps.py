@@ -1,0 +1,260 @@
+"""The steps of published runs: measured, predicted, and by the textbook's formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
+from bridge.studies.framework.figure import Panel
+from bridge.studies.measured_training.predict import PARTS, Step, points, prediction, step
+from bridge.studies.measured_training.runs import Prediction, Run, Table
+
+FIGURE = Figure("steps")
+PARTS_FIGURE = Figure("parts")
+TABLE = Table()
+
+#: Most ranks times micro-batches that the small scale simulates of a run.
+SMALL = 1500
+#: Errors of runs at a larger scale than the fit that this study aims at.
+MEDIAN, LARGEST = 0.02, 0.06
+#: A prediction is as stored within this factor, as it is stored with five digits.
+AS_STORED = 1e-4
+
+
+def chosen(scale: Scale) -> list[Run]:
+    """Return the runs of a scale."""
+    runs = list(TABLE.runs.values())
+    if scale == "full":
+        return runs
+    return [run for run in runs if run.gpus * min(run.micro_batches, 2 * run.pp) <= SMALL]
+
+
+def study_points(folder: Path, scale: Scale) -> Points:
+    """Return the simulations of the runs; the keys are a run's id and the name of a part."""
+    return {
+        (run.id, name): point
+        for run in chosen(scale)
+        for name, point in points(run, TABLE.fits[run.group].efficiency).items()
+    }
+
+
+def steps(results: Results, scale: Scale) -> dict[str, Step]:
+    """Return the simulated steps of the runs by their ids."""
+    return {
+        run.id: step(run, {name: results[run.id, name] for name in points(run, 1.0)})
+        for run in chosen(scale)
+    }
+
+
+def error(run: Run, seconds: float | None) -> float | None:
+    """Return the relative error of a step; None without a measurement or a prediction."""
+    if run.measured_s is None or seconds is None:
+        return None
+    return seconds / run.measured_s - 1
+
+
+def percent(value: float | None) -> str:
+    """Return an error as text."""
+    return "" if value is None else f"{100 * value:+.1f} %"
+
+
+def role(run: Run, fixed: bool = False) -> str:
+    """Return whether a run was fitted, predicted, or predicted blind."""
+    fit = TABLE.fits[run.group]
+    if run.id == fit.run or (fixed and run.id == fit.second_run):
+        return "fitted"
+    return "blind" if run.blind else "predicted"
+
+
+def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
+    """Compare the steps, and list every error."""
+    runs, simulated = chosen(scale), steps(results, scale)
+    now = {run.id: prediction(run, simulated[run.id], TABLE) for run in runs}
+    shown = {run.id: TABLE.predictions[run.id] if run.blind else now[run.id] for run in runs}
+    yield from _claims(runs, now, shown)
+    yield _listing(runs, shown)
+    yield from _summaries(runs, shown)
+    yield _relative(runs, shown)
+    yield _chart(runs, shown)
+    rows = [_parts(run, simulated[run.id]) for run in runs]
+    yield PARTS_FIGURE.table("What a step is spent on", ("run", "step", *PARTS), rows)
+
+
+def _claims(
+    runs: Sequence[Run], now: dict[str, Prediction], shown: dict[str, Prediction]
+) -> Iterator[Finding]:
+    stored = TABLE.predictions
+    same = [
+        abs(now[run.id].one_number_s / stored[run.id].one_number_s - 1) <= AS_STORED
+        for run in runs
+        if not run.blind
+    ]
+    yield FIGURE.every("The predictions are those that are stored.", same, "runs")
+    for kind, name in (("one_number_s", "one number"), ("two_numbers_s", "two numbers")):
+        fixed = kind == "two_numbers_s"
+        larger = [run for run in runs if role(run, fixed) != "fitted" and _same_model(run)]
+        for chosen_runs, what in ((larger, ""), ([run for run in larger if run.blind], "blind ")):
+            yield from _bounds(chosen_runs, shown, kind, f"{what}runs, {name}")
+    larger = [run for run in runs if role(run) != "fitted" and _same_model(run)]
+    if larger:
+        ours, textbook = (
+            median(_sizes(larger, shown, kind)) for kind in ("one_number_s", "textbook_s")
+        )
+        text = "The median error is smaller than the textbook's, which has as many numbers."
+        evidence = f"{percent(ours)} and {percent(textbook)}"
+        yield FIGURE.fact(text, ours < textbook, evidence=evidence)
+
+
+def _bounds(
+    runs: Sequence[Run], shown: dict[str, Prediction], kind: str, what: str
+) -> Iterator[Finding]:
+    errors = _sizes(runs, shown, kind)
+    if errors:
+        text = f"{{}} error at a larger scale than the fit, same model: {len(errors)} {what}."
+        yield FIGURE.at_most(text.format("Median"), MEDIAN, median(errors), "share")
+        yield FIGURE.at_most(text.format("Largest"), LARGEST, max(errors), "share")
+
+
+def _same_model(run: Run) -> bool:
+    first = TABLE.groups[run.group][0]
+    return run.model == first.model and run.gpus > first.gpus
+
+
+def _sizes(
+    runs: Sequence[Run], shown: dict[str, Prediction], kind: str = "one_number_s"
+) -> list[float]:
+    found = (error(run, getattr(shown[run.id], kind)) for run in runs)
+    return [abs(one) for one in found if one is not None]
+
+
+def _listing(runs: Sequence[Run], shown: dict[str, Prediction]) -> Finding:
+    rows = []
+    for run in runs:
+        one = shown[run.id]
+        layout = f"{run.tp}/{run.cp}/{run.pp}/{run.chunks}"
+        measured = "" if run.measured_s is None else f"{run.measured_s:.4g}"
+        rows.append(
+            [
+                run.id,
+                str(run.gpus),
+                layout,
+                str(run.micro_batches),
+                measured,
+                role(run),
+                f"{one.one_number_s:.4g}",
+                percent(error(run, one.one_number_s)),
+                "" if one.two_numbers_s is None else f"{one.two_numbers_s:.4g}",
+                percent(error(run, one.two_numbers_s)),
+                percent(error(run, one.textbook_s)),
+            ]
+        )
+    headings = ["run", "GPUs", "tp/cp/pp/chunks", "micro-batches", "measured"]
+    headings += ["", "one number", "error", "two numbers", "error", "textbook: error"]
+    return FIGURE.table("Seconds of a step", headings, rows)
+
+
+def _summaries(runs: Sequence[Run], shown: dict[str, Prediction]) -> Iterator[Finding]:
+    rows = []
+    for group, members in TABLE.groups.items():
+        own = [run for run in members if run in runs and role(run) != "fitted"]
+        errors = {kind: _sizes(own, shown, kind) for kind in Prediction._fields[1:]}
+        if errors["one_number_s"]:
+            fit = TABLE.fits[group]
+            cells = [
+                f"{100 * median(each):.1f} … {100 * max(each):.1f} %" if each else ""
+                for each in errors.values()
+            ]
+            fixed = "" if fit.fixed_s is None else f"{fit.fixed_s:.3f} s"
+            rows.append([group, f"{fit.efficiency:.4g}", fixed, str(len(own)), *cells])
+    headings = ("group", "efficiency", "fixed time", "predicted runs")
+    kinds = ("one number", "two numbers", "textbook")
+    yield FIGURE.table("Median and largest error of each group", (*headings, *kinds), rows)
+
+
+def _relative(runs: Sequence[Run], shown: dict[str, Prediction]) -> Finding:
+    """Compare runs whose number comes from another model with their smallest run."""
+    rows = []
+    for members in TABLE.groups.values():
+        others = [run for run in members if run in runs and run.model != members[0].model]
+        smallest = {run.model: run for run in reversed(others)}
+        for run in others:
+            first = smallest[run.model]
+            if run.gpus <= first.gpus or run.measured_s is None or first.measured_s is None:
+                continue
+            measured = run.measured_s / first.measured_s
+            ours = shown[run.id].one_number_s / shown[first.id].one_number_s
+            textbook = shown[run.id].textbook_s / shown[first.id].textbook_s
+            errors = (percent(each / measured - 1) for each in (ours, textbook))
+            rows.append([run.id, first.id, f"{measured:.4f}", f"{ours:.4f}", *errors])
+    headings = ("run", "relative to", "measured", "predicted", "error", "textbook: error")
+    title = "Steps relative to the smallest run of the same model, if the fit has another model"
+    return FIGURE.table(title, headings, rows)
+
+
+def _chart(runs: Sequence[Run], shown: dict[str, Prediction]) -> Finding:
+    ordered = sorted(runs, key=lambda run: (run.gpus, run.id))
+    ordered = [run for run in ordered if run.measured_s is not None]
+    percents = [100 * (error(run, shown[run.id].one_number_s) or 0) for run in ordered]
+    series: dict[str, list[float | None]] = {
+        "textbook": [100 * (error(run, shown[run.id].textbook_s) or 0) for run in ordered]
+    }
+    for name in ("fitted", "predicted", "blind"):
+        series[name] = [
+            value if role(run) == name else None
+            for run, value in zip(ordered, percents, strict=True)
+        ]
+    labels = [f"{run.id} ({run.gpus})" for run in ordered]
+    title = "Error of the predicted step, by the number of GPUs"
+    return FIGURE.chart(title, labels, [Panel("error of the step [%]", series, "points")])
+
+
+def _parts(run: Run, simulated: Step) -> list[str]:
+    shares = (100 * simulated.parts[part] / simulated.total for part in PARTS)
+    return [run.id, f"{simulated.total:.4g} s", *(f"{share:.1f} %" for share in shares)]
+
+
+NOTES = """\
+**Llama 3.1 405B, blind.** With one number, the runs on 2432 and 2560 H100 are 2 % too fast, those
+on 1536 to 2496 GB200 1 to 2.5 %, and the one on 8192 H100 8 %. The error grows as a step gets
+shorter, so a part of a step is missing that more GPUs do not shrink. The two numbers measure it:
+0.34 s on H100. GPT-3 on H100 has 0.42 s, although it has less than half the weights, so it is no
+exchange of weights. On GB200, where the submission captures the whole iteration as a CUDA graph
+(`FULL_CUDA_GRAPH=True`), it is 0.09 s. This points to the hosts: launches, the optimizer's loop,
+and logging between two steps. With this time, known from runs on at most 2048 and 1024 GPUs, all
+blind predictions are within 1.6 %. Nebius' results of round 5.1 are those of round 5.0, so they
+count as one.
+
+**405B in FP4, blind: a miss.** No FP4 run of this model was known, so the number comes from the 8B
+model, which has smaller matrices. The steps are 14 to 28 % too slow. Relative to the run on 512
+GPUs, they are 4 and 5 % too short, as in the other runs with one number.
+
+**8B, blind and not: a miss.** From one server on, each GPU has a part of a sequence (cp 2 or 4, or
+tp 2) in a single micro-batch. The number comes from runs with whole sequences, and smaller
+matrices are less efficient. The Cisco runs have no CUDA graphs either (`MCORE_CUDA_GRAPH=False`).
+Their textbook errors are larger, since the formula has no communication. On 256 B200, the step is
+longer by a fifth than on 128; no simulated mechanism explains this.
+
+**GPT-3 on Oracle's machines** has a large fixed time, 0.66 s; its two numbers meet both runs, so
+they predict nothing.
+
+**GB200 on 256 GPUs.** Its stages are in different racks, those of the run on 512 GPUs in the same
+one. Here, this lets a stage wait longer by 0.25 s, and the fit takes this as a slow chip; the
+measurement does not show it. So the prediction of 512 GPUs is 3 % too fast.
+
+**Megatron-LM, 2021 to 2024, and NeMo 24.07** have other models than the one that is fitted. The
+fitted models are small, and 530B and 1T are 13 to 22 % too slow, because the share of the peak
+grows with the size of the matrices. One number for all models is not enough; that is what
+efficiencies of kernels are for. For Megatron-LM 2024, the table gives neither micro-batches nor
+chunks: one sequence and one layer are assumed, which may be wrong for 16B and 32B.
+
+**Llama 3, 16384 H100**: +3 %, from the number of 8192 GPUs (0.53). Eight replicas are simulated.
+
+Not here: LoRA (frozen weights are not modelled), MegaScale and DeepSeek-V3, whose runs lack parts
+of their layouts, and DLRM DCNv2.
+"""
+
+EXPERIMENT = Experiment(
+    "Steps of published runs", (FIGURE, PARTS_FIGURE), evaluate, study_points, NOTES
+)

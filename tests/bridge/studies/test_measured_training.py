@@ -1,0 +1,152 @@
+"""The study of measured training steps: its table, its shortcut, and errors that must not grow."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import bridge
+from bridge.studies.measured_training import __main__ as printing
+from bridge.studies.measured_training import mlperf, steps
+from bridge.studies.measured_training.fit import second
+from bridge.studies.measured_training.predict import PARTS, points, prediction, step, textbook_s
+from bridge.studies.measured_training.runs import Table
+from frontend import load_scenario
+
+TABLE = Table()
+ERRORS = Path(__file__).with_name("measured_training_errors.csv")
+GROWTH = 0.001
+"""An error may be this much larger than the stored one."""
+
+
+@pytest.mark.parametrize("run", TABLE.runs.values(), ids=lambda run: run.id)
+def test_every_run_is_a_scenario(run):
+    assert run.gpus == run.stages * run.replicas
+    assert run.global_batch == run.micro_batch * run.micro_batches * run.replicas
+    scenario = run.scenario(TABLE.fits[run.group].efficiency)
+    assert scenario["topology"]["ranks"] == run.gpus
+    load_scenario(scenario)
+
+
+def test_the_command_prints_a_scenario():
+    printed = CliRunner().invoke(printing.main, ["8b-b200-8"])
+    assert json.loads(printed.stdout)["name"] == "8b-b200-8"
+    unknown = CliRunner().invoke(printing.main, ["8b-b200-9"])
+    assert unknown.exit_code == 2
+    assert "8b-b200-8" in unknown.stderr
+
+
+@pytest.mark.parametrize("name", ["nemo-24.07-llama2-13b", "nemo-24.07-llama3-8b"])
+def test_a_short_start_and_a_replica_give_the_whole_step(name):
+    run = TABLE.runs[name]
+    assert run.micro_batches > 3 * run.pp
+    parts = {key: bridge.run(one.scenario) for key, one in points(run, 0.4).items()}
+    whole = bridge.run(load_scenario(run.scenario(0.4)))
+    found = step(run, parts)
+    assert found.total == pytest.approx(whole.iterations[0].time_ns / 1e9, rel=1e-4)
+    assert sum(found.parts[part] for part in PARTS) == pytest.approx(found.total)
+
+
+def test_the_textbook_is_exact_for_the_run_that_is_fitted():
+    for runs in TABLE.groups.values():
+        assert textbook_s(runs[0], runs[0]) == pytest.approx(runs[0].measured_s)
+
+
+def test_twice_the_micro_batches_halve_the_bubble_of_the_textbook():
+    first = TABLE.runs["405b-h100-512"]
+    double = first._replace(global_batch=2 * first.global_batch)
+    bubble = 7 / 8 / first.micro_batches
+    ratio = textbook_s(double, first) / textbook_s(first, first)
+    assert ratio == pytest.approx(2 * (1 + bubble / 2) / (1 + bubble))
+
+
+def test_no_fit_uses_a_blind_run():
+    for group, runs in TABLE.groups.items():
+        fit, other = TABLE.fits[group], second(runs)
+        assert fit.run == runs[0].id
+        assert fit.second_run == (other.id if other else "")
+        assert not runs[0].blind
+        assert not (other and other.blind)
+
+
+@pytest.mark.parametrize("run", steps.chosen("small"), ids=lambda run: run.id)
+def test_a_prediction_is_the_stored_one(run):
+    results = {
+        key: bridge.run(one.scenario)
+        for key, one in points(run, TABLE.fits[run.group].efficiency).items()
+    }
+    now, stored = prediction(run, step(run, results), TABLE), TABLE.predictions[run.id]
+    if not run.blind:
+        assert now.one_number_s == pytest.approx(stored.one_number_s, rel=steps.AS_STORED)
+        assert now.textbook_s == pytest.approx(stored.textbook_s, rel=steps.AS_STORED)
+
+
+def test_no_error_grows():
+    """To store smaller errors, or those of new runs, edit the file beside this test."""
+    with ERRORS.open(encoding="utf-8") as file:
+        stored = {row["id"]: float(row["error"]) for row in csv.DictReader(file)}
+    for run in TABLE.runs.values():
+        found = steps.error(run, TABLE.predictions[run.id].one_number_s)
+        if found is not None:
+            assert abs(found) <= abs(stored[run.id]) + GROWTH, run.id
+
+
+LINES = [
+    ("global_batch_size", 24),
+    ("max_sequence_length", 64),
+    *(("tracked_stats", {"train_step_time": seconds}) for seconds in (9.0, 2.0, 1.0, 3.0, 2.5)),
+    ("tracked_stats", {"throughput": 5.0}),
+]
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """Return a clone with one result of a round."""
+    log = "".join(
+        f"3: :::MLLOG {json.dumps({'key': key, 'value': value, 'metadata': {}})}\n"
+        for key, value in LINES
+    )
+    config = "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\nexport DGXNNODES=2\n"
+    config += 'export TENSOR_MODEL_PARALLEL="${TP:=4}"  # text\nexport MINIBS=6\n'
+    machine = {
+        "number_of_nodes": "2", "accelerators_per_node": 8, "framework": "x",
+        "accelerator_model_name": "H100",
+    }  # fmt: skip
+    own = "A/benchmarks/llm/implementations/one"
+    files = {
+        "A/results/one/llm/result_1.txt": "noise\n" + log,
+        "A/systems/one.json": json.dumps(machine),
+        f"{own}/config_2x8.sh": config,
+        f"{own}/config_common.sh": "export FP4=True\nexport MINIBS=1\n",
+        f"{own}/config_4x8.sh": "export DGXNNODES=4\n",
+    }
+    for name, text in files.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "x"]):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+    return tmp_path
+
+
+def test_logs_become_rows(clone):
+    printed = CliRunner().invoke(mlperf.main, [str(clone), "llm"])
+    (row,) = csv.DictReader(printed.stdout.splitlines())
+    assert row["step_s"] == "2.5"
+    assert row["values"] == "5"
+    assert (row["gpus"], row["tp"], row["pp"], row["cp"]) == ("16", "4", "1", "1")
+    assert (row["global_batch"], row["sequence"], row["precision"]) == ("24", "64", "fp4")
+    assert row["config"].endswith("config_2x8.sh")
+
+
+def test_layouts_do_not_tell_the_measurement(clone):
+    printed = CliRunner().invoke(mlperf.main, [str(clone), "llm", "--layouts", "on*"])
+    (row,) = csv.DictReader(printed.stdout.splitlines())
+    assert (row["step_s"], row["values"], row["statistic"]) == ("", "", "")
+    assert row["global_batch"] == str(6 * 4)
