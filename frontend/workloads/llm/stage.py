@@ -79,13 +79,13 @@ class DataParallel:
             for count, groups in zip(weights, self.groups, strict=True)
         ]
         self.stream.compute("optimizer", "update", self.operators.update(sum(shared)))
-        if self.zero in (1, 2):
+        if self.zero in (1, 2) and not self.workload.overlap.weights:
             for kind, count in enumerate(weights):
                 transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
                 self.stream.wait(transfer, "weights.all_gather")
 
     def gather(self, unit: Unit, after: tuple[int, ...]) -> list[int]:
-        """Gather a unit of weights (zero 3) after some nodes; return what to wait for."""
+        """Gather a unit of weights after some nodes; return what to wait for."""
         for kind, count in enumerate(unit.weights):
             transfer = Transfer("dp", "all_gather", self.groups[kind], count * ELEMENT)
             waits = (*after, *self._gathered)
@@ -401,7 +401,11 @@ class _Stage:
         self.last_chunk = len(every) - 1
         self.chunks = every[stage :: layout.pp]
         self.order = stage_steps(layout, stage, micro_batches)
-        self.coming = used_units(workload.model, layout, stage, self.order)
+        self.updates_late = workload.overlap.weights and layout.zero in (1, 2)
+        """Whether an iteration begins with the weights that the update before has changed."""
+        first = [step for step in self.order if step.forward and step.micro_batch == 0]
+        gathers = first if self.updates_late else self.order
+        self.coming = used_units(workload.model, layout, stage, gathers)
         self.weights = stage_weights(workload.model, layout, stage)
         by = ["ep"] if operators.routed is not None else []
         if layout.cp_exchange == "ring":
@@ -418,6 +422,9 @@ class _Stage:
         self.stream.iteration = iteration
         self.ready: list[list[int]] = []
         self.turn = 0
+        if self.updates_late:
+            updated = self.stream.last
+            self.ready = [self.data.gather(unit, updated) for unit in self.coming]
         for step in self.order:
             chunk = self.chunks[step.chunk]
             if step.forward:
@@ -442,16 +449,16 @@ class _Stage:
         if chunk.number > 0:
             self._receive(step, chunk.number)
         elif self.workload.model.vocabulary:
-            self._await_weights()
+            self._await_weights(step)
             stream.compute("embedding", "forward", operators.embedding.forward)
             self.layers.scatter("embedding")
         for layer in self._layers(step):
-            self._await_weights()
+            self._await_weights(step)
             self.layers.forward(layer)
         if chunk.number < self.last_chunk:
             self._send(step, chunk.number + 1)
         elif self.workload.model.vocabulary:
-            self._await_weights()
+            self._await_weights(step)
             self.layers.gather("output")
             stream.compute("output", "forward", operators.output.forward)
 
@@ -465,7 +472,7 @@ class _Stage:
             done = layers.weight_gradient("output", operators.output.weight_gradient)
             self._collect(step, output_weights(self.workload.model, layout), done)
         for layer in self._layers(step):
-            self._await_weights()
+            self._await_weights(step)
             if self.workload.recompute == "full":
                 layers.forward(layer)
             done = layers.backward(layer)
@@ -473,7 +480,7 @@ class _Stage:
         if chunk.number > 0:
             self._send(step, chunk.number)
         elif self.workload.model.vocabulary:
-            self._await_weights()
+            self._await_weights(step)
             layers.gather("embedding", "gradient_all_gather")
             done = stream.compute("embedding", "gradient", operators.embedding.weight_gradient)
             self._collect(step, embedding_weights(self.workload.model, layout), done)
@@ -502,15 +509,18 @@ class _Stage:
         """Whether ranks exchange the gradients of a micro-batch; otherwise a rank adds them up."""
         return self.workload.layout.zero >= 2 or step.micro_batch == self.micro_batches - 1
 
-    def _await_weights(self) -> None:
+    def _await_weights(self, step: Step) -> None:
         """Gather the next units of weights (zero 3), and wait for the next one."""
-        if self.workload.layout.zero == 3:
+        if self.updates_late and step.forward and step.micro_batch == 0:
+            self.stream.join(self.ready[self.turn])
+            self.turn += 1
+        elif self.workload.layout.zero == 3:
             last = min(self.turn + self.workload.overlap.prefetch, len(self.coming) - 1)
             before = self.stream.last
             for place in range(len(self.ready), last + 1):
                 self.ready.append(self.data.gather(self.coming[place], before))
             self.stream.join(self.ready[self.turn])
-        self.turn += 1
+            self.turn += 1
 
     def _receive(self, step: Step, border: int) -> None:
         offset, tag = self._neighbour(step, -1 if step.forward else 1), self._tag(step, border)

@@ -26,11 +26,11 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
-    splits=st.booleans(), ring=st.booleans(),
+    splits=st.booleans(), ring=st.booleans(), early=st.booleans(),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    splits, ring,
+    splits, ring, early,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
     chunks = chunks if pp > 1 and not splits else 1
@@ -48,7 +48,7 @@ def test_volumes(
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
         recompute=recompute,
-        overlap={"dp": overlap, "tp": overlap, "ep": overlap},
+        overlap={"dp": overlap, "tp": overlap, "ep": overlap, "weights": early},
         bucket="20kB",
     ).plan  # fmt: skip
     found = carried(plan, ranks)
