@@ -1,7 +1,8 @@
 """How long the operators of a layer take on a rank, and how much its collectives carry.
 
-An operator takes max(FLOP / peak, bytes / memory bandwidth). Its backward phase has two parts: the
-gradient of its input, which the layer before needs, and the gradient of its weights.
+An operator takes max(FLOP / peak, bytes / memory bandwidth), or as long as kernels of its shape
+(`compute.kernels: shapes`). Its backward phase has two parts: the gradient of its input, which the
+layer before needs, and the gradient of its weights.
 
 Sources: D. Narayanan et al., SC 2021; V. Korthikanti et al., "Reducing activation recomputation in
 large transformer models", MLSys 2023; T. Dao, "FlashAttention-2", ICLR 2024; A. Grattafiori et al.,
@@ -12,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from frontend.collectives.program.program import Blocks
+from frontend.kernels import kernels
 from frontend.models.transformer import (
     Matrix,
     attention_matrices,
@@ -154,7 +156,9 @@ class Operators:
         """Tokens of a rank where ranks of tp share the tokens."""
         self.routed = routed_tokens(workload, self.shared_tokens)
         """Where tokens go, if routing is uneven."""
-        self._compute = workload.compute.roofline(workload.precision == "fp8")
+        fp8, compute = workload.precision == "fp8", workload.compute
+        self._compute = compute.roofline(fp8)
+        self._kernels = kernels(compute.accelerator, fp8) if compute.kernels == "shapes" else None
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -197,7 +201,8 @@ class Operators:
     @cached_property
     def projections(self) -> Times:
         """The projections to queries, keys and values, and the normalisation before them."""
-        return self._products("projections", attention_matrices(self.card)[:-1]).plus(self._norm)
+        products = self._products("projections", attention_matrices(self.card)[:-1])
+        return products.plus(self._norm, self._rotation)
 
     @cached_property
     def scores(self) -> Times:
@@ -212,6 +217,9 @@ class Operators:
         # Two products forward, and four for the gradients.
         if self.workload.flash_attention:
             flop //= 2
+            if self._kernels is not None:
+                attention = partial(self._kernels.attention_ps, sequence=card.sequence, head=query)
+                return Times(attention(flop), attention(5 * flop // 2, backward=True), 0)
             forward = self._time("scores", Cost(flop, moved))
             # The product for the scores again.
             return Times(forward, self._time("scores", Cost(5 * flop // 2, 2 * moved)), 0)
@@ -224,12 +232,14 @@ class Operators:
     @cached_property
     def output_projection(self) -> Times:
         """The projection of the attention's result."""
-        return self._products("output_projection", attention_matrices(self.card)[-1:])
+        products = self._products("output_projection", attention_matrices(self.card)[-1:])
+        return products.plus(self._residual)
 
     @cached_property
     def network(self) -> Times:
         """The feed-forward network, and the normalisation before it."""
-        return self._network("feed_forward", self.card.feed_forward, self.tokens).plus(self._norm)
+        network = self._network("feed_forward", self.card.feed_forward, self.tokens)
+        return network.plus(self._norm, self._residual)
 
     @cached_property
     def router(self) -> Times:
@@ -245,8 +255,8 @@ class Operators:
         assert experts is not None
         local = experts.count // self.layout.ep
         if self.routed is None:
-            each = self._network("experts", experts.width, -(-self.tokens * experts.top_k // local))
-            parts = [Times(*(local * time for time in each))]
+            tokens = -(-self.tokens * experts.top_k // local)
+            parts = [self._network("experts", experts.width, tokens, local)]
         else:
             parts = [
                 Times(0, 0, 0).plus(
@@ -275,7 +285,7 @@ class Operators:
         """The output layer with its normalisation and loss."""
         matrix = Matrix(self.card.hidden, self.card.vocabulary, "columns")
         logits = self.tokens * matrix.part(self.layout.tp).columns * ELEMENT
-        loss = self._time("loss", Cost(0, 2 * logits))
+        loss = self._time("loss", Cost(0, self.workload.compute.loss_accesses * logits))
         return self._products("output", [matrix]).plus(self._norm, Times(loss, loss, 0))
 
     def update(self, weights: int) -> int:
@@ -289,24 +299,66 @@ class Operators:
         forward = self._time("norm", Cost(0, 2 * self.kept_bytes))
         return Times(forward, self._time("norm", Cost(0, 4 * self.kept_bytes)), 0)
 
-    def _network(self, name: str, width: int, tokens: int) -> Times:
+    @cached_property
+    def _residual(self) -> Times:
+        """Bias, dropout and sum with the residual: a kernel that the roofline leaves out."""
+        if self._kernels is None:
+            return Times(0, 0, 0)
+        each = self._kernels.pass_ps(3 * self.kept_bytes)
+        return Times(each, each, 0)
+
+    @cached_property
+    def _rotation(self) -> Times:
+        """Rotary positions of queries and keys, which the roofline leaves out."""
+        if self._kernels is None or not self.card.gated:
+            return Times(0, 0, 0)
+        query, value = head_widths(self.card)
+        keys = kv_elements(self.card) * query // (query + value)
+        elements = -(-(self.card.heads * query + keys) // self.layout.tp)
+        each = self._kernels.pass_ps(2 * self.tokens * elements * ELEMENT)
+        return Times(each, each, 0)
+
+    def _network(self, name: str, width: int, tokens: int, number: int = 1) -> Times:
+        """Return the time of `number` feed-forward networks or experts, each with some tokens."""
         inner = -(-width // self.layout.tp)
         # The activation function reads one or two factors and writes the product.
         moved = (3 if self.card.gated else 2) * tokens * inner * ELEMENT
-        times = self._time(name, Cost(0, moved))
+        times = self._time(name, Cost(0, moved), number)
         matrices = network_matrices(self.card.hidden, width, self.card.gated)
-        return self._products(name, matrices, tokens).plus(Times(times, times, 0))
+        return self._products(name, matrices, tokens, number).plus(Times(times, times, 0))
 
-    def _products(self, name: str, matrices: list[Matrix], tokens: int | None = None) -> Times:
+    def _products(
+        self, name: str, matrices: list[Matrix], tokens: int | None = None, number: int = 1
+    ) -> Times:
         tokens = self.tokens if tokens is None else tokens
         forward = inputs = weights = 0
         for matrix in matrices:
             part = matrix.part(self.layout.tp)
             rows, columns = part.rows, part.columns
-            forward += self._time(name, matrix_product(tokens, rows, columns, ELEMENT))
-            inputs += self._time(name, matrix_product(tokens, columns, rows, ELEMENT))
-            weights += self._time(name, matrix_product(rows, tokens, columns, ELEMENT))
+            forward += self._product(name, tokens, rows, columns, number)
+            inputs += self._product(name, tokens, columns, rows, number)
+            # Kernels add the gradient to that of other micro-batches: they read and write it.
+            added = 2 * self.workload.gradient_element
+            weights += self._product(name, rows, tokens, columns, number, added)
+            inputs += self._cast(number * tokens * columns)
         return Times(forward, inputs, weights)
 
-    def _time(self, name: str, cost: Cost) -> int:
-        return checked_duration_ps(name, cost, self._compute)
+    def _product(
+        self, name: str, rows: int, inner: int, columns: int, number: int, result: int = ELEMENT
+    ) -> int:
+        if self._kernels is not None:
+            return self._kernels.product_ps(rows, inner, columns, result, number)
+        return number * self._time(name, matrix_product(rows, inner, columns, ELEMENT))
+
+    def _cast(self, elements: int) -> int:
+        """Return the time to write a gradient in 8 bits, and its transpose."""
+        if self._kernels is None or not self._kernels.fp8:
+            return 0
+        return self._kernels.pass_ps(4 * elements)
+
+    def _time(self, name: str, cost: Cost, number: int = 1) -> int:
+        if self._kernels is None:
+            return number * checked_duration_ps(name, cost, self._compute)
+        if cost.flop:
+            return self._kernels.scores_ps(cost.flop, cost.memory_bytes)
+        return self._kernels.pass_ps(number * cost.memory_bytes)

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -10,12 +10,22 @@ from pydantic import (
     PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
+from frontend.kernels import CHIPS
 from frontend.models.cards import CARDS, Card
-from frontend.schema.base import Accesses, Count, Iterations, Model, Whole, Width
+from frontend.schema.base import (
+    Accesses,
+    Count,
+    Iterations,
+    Model,
+    Whole,
+    Width,
+    cross_check_error,
+)
 from frontend.schema.compute import ACCELERATORS, Compute
 from frontend.schema.files import read_json
 from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
@@ -171,11 +181,14 @@ class DimensionAlgorithms(AlgorithmOptions):
 
 
 class LlmCompute(Model):
-    """The roofline model of an accelerator: an operator takes max(FLOP / peak, bytes / memory
-    bandwidth)."""
+    """How fast an accelerator computes."""
 
     accelerator: AcceleratorName = "h100"
     """The accelerator, whose rates and memory the docs list."""
+    kernels: Literal["roofline", "shapes"] = "roofline"
+    """How long a kernel takes. roofline: max(FLOP / peak, bytes / memory bandwidth) / `efficiency`.
+    shapes: as its shape lets expect (tiles, waves, attention's measured rates, launches), without
+    any efficiency; for the accelerators that docs/llm.md lists."""
     peak_flops: ComputeRate | None = None
     """Peak compute rate, if it differs from the accelerator's."""
     memory_bandwidth: ByteRate | None = None
@@ -183,10 +196,28 @@ class LlmCompute(Model):
     memory: PositiveSize | None = None
     """Memory of a rank, if it differs."""
     efficiency: Annotated[float, Field(gt=0, le=1)] = 0.6
-    """Fraction of the peak compute rate and memory bandwidth that operators reach, as measured."""
+    """Fraction of the peak compute rate and memory bandwidth that operators reach, as measured;
+    `shapes` ignores it."""
+    loss_accesses: Accesses = 2
+    """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
+    without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
+    exponentials, their sum, the quotient and the gradient are passes of their own."""
     update_accesses: Accesses = 15
     """Accesses of two bytes per weight in the update. Adam reads the gradient, the weight and two
     moments and writes the latter three, all in 4 bytes, and writes the weight in 2 bytes."""
+
+    @model_validator(mode="after")
+    def _measured(self) -> Self:
+        if self.kernels == "roofline":
+            return self
+        if self.accelerator not in CHIPS:
+            problem = f"expected roofline, because shapes needs one of {', '.join(CHIPS)}"
+            raise cross_check_error("workload.compute.kernels", problem)
+        for key in ("peak_flops", "memory_bandwidth"):
+            if getattr(self, key) is not None:
+                problem = "expected null, because workload.compute.kernels is shapes"
+                raise cross_check_error(f"workload.compute.{key}", problem)
+        return self
 
     def roofline(self, fp8: bool) -> Compute:
         """Return the roofline of a rank at a precision."""

@@ -1,0 +1,225 @@
+"""How long a kernel of an accelerator takes, from its shape and from published measurements.
+
+A matrix product is cut into tiles, one on each multiprocessor (SM) at a time. Its SMs compute in
+waves of tiles, so the last wave may be partly empty. A tile begins when its first operands have
+come from the memory, and ends with the write of its result. Up to Hopper, the write delays the next
+tile; Blackwell's tensor memory holds two results, so the write overlaps the next tile.
+
+The rates are not peaks: they are what the best product of a published search reaches, with the
+losses of this model taken out again. So they have the clock that the accelerator keeps under load.
+
+Sources: NVIDIA, "Matrix multiplication background user's guide" (tiles and waves); docs/llm.md
+lists where the measurements are from.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from frontend.errors import ScenarioError
+from frontend.roofline import LONGEST_PS
+from frontend.schema.compute import ACCELERATORS
+
+LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
+"""Tokens of the sequences with which attention was measured."""
+
+
+class Measured(NamedTuple):
+    """The fastest matrix product that a search found: (rows × inner) · (inner × columns)."""
+
+    rows: int
+    columns: int
+    inner: int
+    tflops: float
+    """10^12 FLOP/s."""
+
+
+class Attention(NamedTuple):
+    """Measured 10^12 FLOP/s of causal attention by `LENGTHS`; each counts half of the scores."""
+
+    forward: tuple[float, ...]
+    backward: tuple[float, ...]
+
+
+class Chip(NamedTuple):
+    """What was measured on an accelerator."""
+
+    sms: int
+    """Streaming multiprocessors."""
+    bf16: Measured
+    fp8: Measured | None
+    overlaps_writes: bool
+    """Whether a tile's result is written while the next one is computed."""
+    attention: dict[int, Attention]
+    """By the elements of a head."""
+
+
+# Backward: measured without a mask (305, 408, 465, 499, 518, 516), times what the mask costs in the
+# forward phase (315/497, 410/574, 484/617, 518/609, 529/600, 539/595).
+_CUDNN_H100 = Attention((315, 410, 484, 518, 529, 539), (193, 291, 365, 424, 457, 467))
+# Forward with 64 elements; backward as much slower than with 128.
+_CUDNN_H100_64 = Attention((225, 288, 334, 363, 379, 388), (138, 204, 252, 297, 327, 336))
+# Forward and backward were measured together.
+_FLASH2_A100 = Attention(*2 * ((99, 133, 155, 173, 182, 189),))
+_FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
+
+_H100 = Chip(
+    132,
+    Measured(2048, 2048, 13312, 794.5),
+    Measured(1024, 9216, 14336, 1402.6),
+    False,
+    {64: _CUDNN_H100_64, 128: _CUDNN_H100},
+)
+CHIPS = {
+    "a100": Chip(
+        108,
+        Measured(1024, 10240, 5120, 271.2),
+        None,
+        False,
+        {64: _FLASH2_A100_64, 128: _FLASH2_A100},
+    ),
+    "h100": _H100,
+    "h800": _H100,
+    "h200": _H100._replace(fp8=Measured(1280, 4096, 12032, 1453.4)),
+}
+"""The accelerators with published measurements, by name."""
+
+_TILES = ((128, 256), (256, 128), (128, 192), (192, 128), (128, 128), (64, 256), (256, 64))
+"""Rows and columns of the tiles that a library chooses from."""
+
+_FIRST_OPERANDS_PS = 600_000
+"""Time until a tile's first operands are there: a load from the memory (Citadel, Hopper and Ampere
+microbenchmarks: 470 to 570 cycles for the load itself) and its instructions."""
+
+_GAP_PS = 900_000
+"""Time between two kernels of a stream: A. Gray, "Getting started with CUDA graphs", NVIDIA (2019):
+3.8 µs for a kernel of 2.9 µs."""
+
+_MEMORY_FRACTION = 0.867
+"""Measured bandwidth of a copy in the memory over the peak: 2903 of 3350 GB/s on the H100."""
+
+
+class Kernels:
+    """The kernels of an accelerator.
+
+    Parameters
+    ----------
+    accelerator : str
+        A name in `CHIPS`.
+    fp8 : bool
+        Whether matrix products have operands of 8 bits, if the accelerator has them.
+    """
+
+    def __init__(self, accelerator: str, fp8: bool) -> None:
+        self.chip = CHIPS[accelerator]
+        self.bytes_s = ACCELERATORS[accelerator].memory_gb_s * 1e9 * _MEMORY_FRACTION
+        self.fp8 = fp8 and self.chip.fp8 is not None
+        best = self.chip.fp8 if self.fp8 and self.chip.fp8 else self.chip.bf16
+        self.flop_s = self._rate(best)
+
+    def product_ps(
+        self, rows: int, inner: int, columns: int, result_bytes: int = 2, number: int = 1
+    ) -> int:
+        """Return the time of one kernel with (rows × inner) · (inner × columns).
+
+        Parameters
+        ----------
+        rows, inner, columns : int
+            The shape.
+        result_bytes : int
+            Bytes of each element of the result, to and from the memory (8 if it is added to 4
+            bytes that are there).
+        number : int
+            Equal products of the kernel (experts).
+
+        Returns
+        -------
+        int
+            Picoseconds.
+        """
+        if not rows or not number:
+            return 0
+        fastest = min(
+            waves * (_FIRST_OPERANDS_PS + self._tile_ps(tile, inner))
+            for tile in _TILES
+            for waves in [self._waves(tile, rows, columns, number)]
+        )
+        written = self._moved_ps(number * rows * columns * result_bytes)
+        if self.chip.overlaps_writes:
+            written = 0
+        element = 1 if self.fp8 else 2
+        operands = number * inner * (rows + columns) * element
+        moved = self._moved_ps(operands + number * rows * columns * result_bytes)
+        return _bounded(_GAP_PS + max(fastest + written, moved))
+
+    def attention_ps(self, flop: int, sequence: int, head: int, *, backward: bool = False) -> int:
+        """Return the time of causal attention that stays on the chip (FlashAttention, cuDNN).
+
+        Parameters
+        ----------
+        flop : int
+            FLOPs, of which the mask leaves half.
+        sequence : int
+            Tokens of a sequence.
+        head : int
+            Elements of a head's query.
+        backward : bool
+            Whether the gradients are computed, with five products instead of two.
+        """
+        nearest = min(self.chip.attention, key=lambda width: abs(width - head))
+        rates = self.chip.attention[nearest]
+        tflops = rates.backward if backward else rates.forward
+        # The time of a FLOP is almost linear in 1 / tokens: the mask cuts blocks at both ends.
+        inverse = [1 / tokens for tokens in reversed(LENGTHS)]
+        each = [1 / rate for rate in reversed(tflops)]
+        ps = float(np.interp(1 / sequence, inverse, each)) * flop
+        return _bounded(_GAP_PS + ps)
+
+    def pass_ps(self, moved_bytes: int) -> int:
+        """Return the time of a kernel that only moves bytes to and from the memory."""
+        return _bounded(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
+
+    def scores_ps(self, flop: int, moved_bytes: int) -> int:
+        """Return the time of attention whose scores pass through the memory."""
+        return _bounded(_GAP_PS + flop / self.flop_s * 1e12 + self._moved_ps(moved_bytes))
+
+    def _moved_ps(self, moved_bytes: int) -> float:
+        return moved_bytes / self.bytes_s * 1e12
+
+    def _tile_ps(self, tile: tuple[int, int], inner: int) -> float:
+        return 2 * tile[0] * tile[1] * inner * self.chip.sms / self.flop_s * 1e12
+
+    def _waves(self, tile: tuple[int, int], rows: int, columns: int, number: int) -> int:
+        tiles = number * -(-rows // tile[0]) * -(-columns // tile[1])
+        return -(-tiles // self.chip.sms)
+
+    def _rate(self, best: Measured) -> float:
+        """Return the FLOP/s at which `product_ps` is as fast as the measured product."""
+        rows, columns, inner, tflops = best
+        lasts = 2 * rows * columns * inner / tflops  # ps
+        if not self.chip.overlaps_writes:
+            lasts -= self._moved_ps(2 * rows * columns)
+        rates = []
+        for tile in _TILES:
+            waves = self._waves(tile, rows, columns, 1)
+            flop = 2 * tile[0] * tile[1] * inner * self.chip.sms * waves
+            rates.append(flop / (lasts - _GAP_PS - waves * _FIRST_OPERANDS_PS) * 1e12)
+        return min(rate for rate in rates if rate > 0)
+
+
+@lru_cache(maxsize=16)
+def kernels(accelerator: str, fp8: bool) -> Kernels:
+    """Return the kernels of an accelerator."""
+    return Kernels(accelerator, fp8)
+
+
+def _bounded(ps: float) -> int:
+    if ps > LONGEST_PS:
+        raise ScenarioError(
+            f"workload.compute: a kernel would last {ps / 1e12:.3g} s: expected a model and batch "
+            f"that keep it below {LONGEST_PS // 10**12} s"
+        )
+    return round(ps)

@@ -1,0 +1,122 @@
+"""Times of kernels by their shape, against published measurements and laws."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontend.errors import ScenarioError
+from frontend.kernels import CHIPS, LENGTHS, Kernels
+from frontend.loading.load import load_scenario
+from frontend.schema.compute import ACCELERATORS
+from frontend.workloads.llm.operators import Operators
+
+H100 = Kernels("h100", fp8=False)
+SIZES = st.integers(1, 2**15)
+
+
+def tflops(kernels, rows, columns, inner):
+    return 2 * rows * columns * inner / kernels.product_ps(rows, inner, columns)
+
+
+@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("fp8", [False, True])
+def test_the_best_product_of_the_search_takes_its_measured_time(name, fp8):
+    kernels = Kernels(name, fp8)
+    best = (kernels.fp8 and CHIPS[name].fp8) or CHIPS[name].bf16
+    assert tflops(kernels, best.rows, best.columns, best.inner) == pytest.approx(
+        best.tflops, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "inner", "measured"),
+    [
+        # pranjalssh/fast.cu, README.md at a1bb7b2: cuBLAS on an H100 SXM.
+        (8192, 8192, 8192, 797.8),
+        (6144, 6144, 6144, 741.1),
+    ],
+)
+def test_products_in_16_bits_that_the_model_has_not_seen(rows, columns, inner, measured):
+    assert tflops(H100, rows, columns, inner) == pytest.approx(measured, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("columns", "inner", "measured"),
+    [
+        # deepseek-ai/DeepGEMM, README.md at a6d97a1: 4096 rows on an H800, tiles of its own.
+        (24576, 1536, 990),
+        (32768, 512, 590),
+        (7168, 16384, 1358),
+        (4096, 7168, 1304),
+        (7168, 2048, 1025),
+    ],
+)
+def test_products_in_8_bits_that_the_model_has_not_seen(columns, inner, measured):
+    assert tflops(Kernels("h800", fp8=True), 4096, columns, inner) == pytest.approx(
+        measured, rel=0.14
+    )
+
+
+def test_attention_has_the_measured_rates():
+    for tokens, forward in zip(LENGTHS, (315, 410, 484, 518, 529, 539), strict=True):
+        flop = 10**15
+        lasts = H100.attention_ps(flop, tokens, 128)
+        assert flop / lasts == pytest.approx(forward, rel=1e-3)
+        assert H100.attention_ps(flop, tokens, 128, backward=True) > lasts
+
+
+@given(SIZES, SIZES, SIZES)
+def test_a_larger_product_is_not_faster(rows, inner, columns):
+    lasts = H100.product_ps(rows, inner, columns)
+    assert lasts <= H100.product_ps(rows + 1, inner, columns)
+    assert lasts <= H100.product_ps(rows, inner + 1, columns)
+    assert lasts <= H100.product_ps(rows, inner, columns + 1)
+
+
+@given(SIZES, SIZES, SIZES, st.integers(1, 8))
+def test_a_product_respects_its_bounds(rows, inner, columns, number):
+    lasts = H100.product_ps(rows, inner, columns, number=number) / 1e12
+    known = ACCELERATORS["h100"]
+    elements = rows * inner + inner * columns + rows * columns
+    assert lasts > number * 2 * rows * inner * columns / (known.bf16_tflops * 1e12)
+    assert lasts > number * 2 * elements / (known.memory_gb_s * 1e9)
+    # Products of one kernel share waves and a launch.
+    assert lasts <= number * H100.product_ps(rows, inner, columns) / 1e12 + 1e-11
+
+
+@given(st.integers(1, 2**40))
+def test_a_pass_takes_longer_than_the_memory_needs(moved):
+    assert H100.pass_ps(moved) > moved / 3350 * 1000
+
+
+def scenario(**compute):
+    links = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
+    return load_scenario(
+        {
+            "fabric": "analytical",
+            "topology": {"family": "flat", "ranks": 4, **links},
+            "workload": {
+                "kind": "llm", "model": {"card": "llama3_8b", "layers": 2}, "global_batch": 8,
+                "layout": {"tp": 2}, "compute": {"kernels": "shapes"} | compute,
+            },
+        }
+    )  # fmt: skip
+
+
+def test_an_efficiency_does_not_matter():
+    made = [Operators(scenario(efficiency=one).workload) for one in (0.2, 0.9)]
+    for name in ("projections", "scores", "output_projection", "network", "output"):
+        assert getattr(made[0], name) == getattr(made[1], name)
+
+
+@pytest.mark.parametrize(
+    ("compute", "key"),
+    [
+        ({"accelerator": "tpu_v5p"}, "kernels"),
+        ({"peak_flops": "1PFLOPS"}, "peak_flops"),
+        ({"memory_bandwidth": "1TB/s"}, "memory_bandwidth"),
+    ],
+)
+def test_shapes_need_an_accelerator_as_it_was_measured(compute, key):
+    with pytest.raises(ScenarioError, match=rf"workload\.compute\.{key}: .*expected"):
+        scenario(**compute)
