@@ -11,10 +11,17 @@ from typing import Any, TypeVar
 from bridge.present.charts import LayerGroup
 from bridge.present.links import LinkMap
 from bridge.present.metrics import METRICS
-from bridge.present.quantities import byte_rate_text, percent_text, scaled_text, time_text
+from bridge.present.quantities import (
+    byte_rate_text,
+    percent_text,
+    scaled_text,
+    seconds_text,
+    time_text,
+)
 from bridge.results.measurements import (
     Collective,
     DimensionStatistics,
+    Goodput,
     Iteration,
     PathStep,
     SharedLink,
@@ -74,6 +81,14 @@ TRAINING: Columns[Training] = {
     "MFU": lambda one: percent_text(one.mfu),
     "pipeline bubble": lambda one: percent_text(one.bubble_fraction),
     "memory of a rank": lambda one: scaled_text(one.memory_bytes, "B"),
+}
+
+GOODPUT: Columns[Goodput] = {
+    "goodput": lambda one: percent_text(one.fraction),
+    "tokens": lambda one: f"{scaled_text(one.tokens_per_s)}/s",
+    "failures": lambda one: f"{one.failures_per_day:.3g} a day",
+    "checkpoints": lambda one: f"every {seconds_text(one.checkpoint_interval_s)}",
+    "to write one": lambda one: seconds_text(one.checkpoint_write_s),
 }
 
 LAYERS: Columns[LayerGroup] = {

@@ -14,6 +14,7 @@ from bridge.files import write_whole
 from bridge.present.charts import layer_groups
 from bridge.present.columns import (
     COLLECTIVES,
+    GOODPUT,
     ITERATIONS,
     LAYERS,
     SHARED_LINKS,
@@ -98,6 +99,8 @@ def report(result: Result) -> RenderableType:
         parts.append(table(ITERATIONS, cells(ITERATIONS, result.iterations)))
     if result.training:
         parts.append(table(TRAINING, cells(TRAINING, [result.training])))
+    if result.goodput:
+        parts.append(table(GOODPUT, cells(GOODPUT, [result.goodput])))
     if result.iteration_times:
         parts += [_jobs(result), _iteration_times(result.iteration_times)]
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):

@@ -147,6 +147,21 @@ class Collective(Block):
     broadcast or a reduce, times (n-1)/n for the others."""
 
 
+class Goodput(Block):
+    """What failures and checkpoints leave of a long training, by a closed form."""
+
+    fraction: float
+    """Part of the time that ranks train without losing what they did."""
+    tokens_per_s: float
+    """Tokens in a second with this fraction."""
+    failures_per_day: float
+    """Failures of the whole job in a day."""
+    checkpoint_interval_s: float
+    """Training between two checkpoints [s]."""
+    checkpoint_write_s: float
+    """Time in which a rank writes its part of a checkpoint [s]."""
+
+
 class Training(Block):
     """Rates of the training of a language model, over all iterations."""
 

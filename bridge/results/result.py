@@ -22,6 +22,7 @@ from bridge.results.measurements import (
     Collective,
     CriticalPath,
     Estimate,
+    Goodput,
     Iteration,
     IterationTimes,
     Job,
@@ -85,6 +86,9 @@ class Result(BaseModel):
     """Iteration times of all jobs together. Present only if jobs share a cluster."""
     training: Training | None = None
     """Rates of the training. Present only if a language model is trained to the end."""
+    goodput: Goodput | None = None
+    """What failures and checkpoints leave of a long training. Present only with
+    `workload.failures`."""
     layers: tuple[Layer, ...]
     """One entry for each layer, summed over all iterations."""
     layer_iterations: tuple[LayerIteration, ...] = ()

@@ -31,7 +31,7 @@ from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.resolve.layout import layout
 from frontend.workloads import WORKLOADS
-from frontend.workloads.registry import WorkloadKind
+from frontend.workloads.registry import TrainingWork, WorkloadKind
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
 
 if TYPE_CHECKING:
@@ -357,7 +357,7 @@ def _simulate(
         raw["scenario"] = header.scenario
         raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
-        raw["training"] = training_rates(header.scenario, raw)
+        raw |= training_rates(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
         if folder is not None:
@@ -411,10 +411,8 @@ def _reporter(progress: Reporter | Callable[[Snapshot], object] | None) -> Repor
     return progress if isinstance(progress, Reporter) else CallbackReporter(progress)
 
 
-def training_rates(
-    scenario: Mapping[str, Any], measured: Mapping[str, Any]
-) -> dict[str, float] | None:
-    """Return the block `training` of a result; None if no language model was trained to the end.
+def training_rates(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the blocks `training` and `goodput`, if a language model was trained to the end.
 
     Parameters
     ----------
@@ -426,22 +424,38 @@ def training_rates(
     kind = WORKLOADS.get((scenario.get("workload") or {}).get("kind", ""))
     # Kinds without such rates need not read the scenario again.
     if kind is None or type(kind).training is WorkloadKind.training:
-        return None
+        return {}
     if measured["status"] != "complete":
-        return None
+        return {}
     loaded = load_scenario(dict(scenario))
     work = kind.training(loaded.workload, layout(loaded).ranks)
     if work is None:
-        return None
+        return {}
     time_s = measured["time_ns"] / 1e9 / len(measured["iterations"])
     busy = sum(
         layer["compute_ns"]
         + (layer["exposed_comm_ns"] if layer["name"] != work.pipeline_layer else 0)
         for layer in measured["layers"]
     )
-    return {
+    rates = {
         "tokens_per_s": work.tokens / time_s,
         "mfu": work.flop / time_s / work.peak_flops,
         "bubble_fraction": measured["time_ns"] / busy - 1 if busy else 0,
         "memory_bytes": work.memory_bytes,
+    }
+    return {"training": rates, "goodput": _goodput(work, rates["tokens_per_s"])}
+
+
+def _goodput(work: TrainingWork, tokens_per_s: float) -> dict[str, float] | None:
+    """Return the block `goodput` of a result; None without failures."""
+    period = work.period
+    if period is None:
+        return None
+    fraction = period.goodput(work.interval_s)
+    return {
+        "fraction": fraction,
+        "tokens_per_s": fraction * tokens_per_s,
+        "failures_per_day": period.failures_per_s * 24 * 3600,
+        "checkpoint_interval_s": work.interval_s,
+        "checkpoint_write_s": period.write_s or period.stall_s,
     }

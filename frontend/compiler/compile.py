@@ -138,6 +138,8 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
             loss_ppb=round(one.loss * _PPB),
             ranks=one.ranks,
             factor_ppm=round(one.factor * _PPM),
+            jitter_ppm=round(one.jitter * _PPM),
+            spread_ppm=round(one.spread * _PPM),
         )
     for traffic in background(scenario, network.ranks):
         sources, targets = zip(*traffic.pairs, strict=True)

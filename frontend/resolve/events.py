@@ -49,6 +49,8 @@ class Happening:
     loss: float = 0.0
     ranks: tuple[int, ...] = ()
     factor: float = 1.0
+    jitter: float = 0.0
+    spread: float = 0.0
 
 
 def link_name(event: LinkEvent) -> str:
@@ -97,18 +99,32 @@ class Settings:
         yield from groups.values()
 
 
-def slower(event: Straggler, settings: Settings) -> Iterator[Happening]:
+def slowed_ranks(event: Straggler, ranks: int) -> tuple[int, ...]:
+    """Return the ranks of an event, of which there are `ranks` in all."""
+    return tuple(range(ranks)) if event.ranks is None else event.ranks
+
+
+def slower(event: Straggler, ranks: tuple[int, ...], settings: Settings) -> Iterator[Happening]:
     """Yield the begin and the end of the time in which ranks compute slower."""
-    yield _compute(int(event.at), event.ranks, event.factor)
+    yield _compute(int(event.at), ranks, event)
     if event.until is not None:
-        for holds, ranks in settings.after(event, event.ranks):
-            yield _compute(int(event.until), tuple(ranks), holds.factor if holds else 1.0)
+        for holds, some in settings.after(event, ranks):
+            yield _compute(int(event.until), tuple(some), holds)
 
 
-def _compute(time_ps: int, ranks: tuple[int, ...], factor: float) -> Happening:
+def _compute(time_ps: int, ranks: tuple[int, ...], holds: Straggler | None) -> Happening:
     name = f"{'rank' if len(ranks) == 1 else 'ranks'} {_some(ranks)}"
-    text = f"compute × {factor:g}" if factor != 1 else "compute as usual"
-    return Happening(Kind.COMPUTE, time_ps, f"{name}: {text}", ranks=ranks, factor=factor)
+    factor, jitter, spread = (
+        (holds.factor, holds.jitter, holds.spread) if holds else (1.0, 0.0, 0.0)
+    )
+    changes = [f"compute × {factor:g}"] if factor != 1 else []
+    changes += [f"jitter {jitter:g}"] if jitter else []
+    changes += [f"spread {spread:g}"] if spread else []
+    text = ", ".join(changes) or "compute as usual"
+    return Happening(
+        Kind.COMPUTE, time_ps, f"{name}: {text}", ranks=ranks, factor=factor, jitter=jitter,
+        spread=spread,
+    )  # fmt: skip
 
 
 def changed(
@@ -166,14 +182,15 @@ def happenings(scenario: Scenario, network: Network) -> list[Happening]:
     for number, event in enumerate(scenario.events):
         path = f"events.{number}"
         if isinstance(event, Straggler):
-            check_ranks(event.ranks, f"{path}.ranks", network.ranks)
-            settings.add(event, event.ranks)
+            ranks = slowed_ranks(event, network.ranks)
+            check_ranks(ranks, f"{path}.ranks", network.ranks)
+            settings.add(event, ranks)
         elif isinstance(event, LinkRate | LinkLoss):
             settings.add(event, finder.between(event, path))
     for number, event in enumerate(scenario.events):
         path = f"events.{number}"
         if isinstance(event, Straggler):
-            found += slower(event, settings)
+            found += slower(event, slowed_ranks(event, network.ranks), settings)
         elif isinstance(event, LinkRate | LinkLoss):
             found += changed(event, finder.between(event, path), network, settings)
         else:

@@ -105,15 +105,26 @@ class SwitchDown(Event):
     """The name of the switch."""
 
 
+Deviation = Annotated[float, Field(ge=0, le=1)]
+"""Standard deviation of the logarithm of a factor."""
+
+
 class Straggler(Event):
-    """Ranks compute slower. A computation takes the factor that holds when it begins."""
+    """Ranks compute slower, or not equally fast. A computation takes the factor that holds when it
+    begins, and random factors. These are lognormal with a mean of 1, and depend on `seed`, the rank
+    and the number of the computation alone, so they are the same on all fabrics."""
 
     event: Literal["straggler"]
     """Ranks compute slower."""
-    ranks: RankList
-    """One rank, or a list of ranks."""
-    factor: Annotated[float, Field(gt=0, le=1e6)]
+    ranks: RankList | None = None
+    """One rank, or a list of ranks; null: all."""
+    factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Time of a computation over its usual time."""
+    jitter: Deviation = 0.0
+    """Standard deviation of the logarithm of a random factor that each computation takes: 0.02 is
+    about 2 %. Then no episodes are equal, so `simulation.replay` saves nothing on `express`."""
+    spread: Deviation = 0.0
+    """The same for a random factor of each rank, which all of its computations take."""
 
 
 Sizes = Annotated[

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
+from frontend.goodput import Period
 from frontend.schema.base import Model, Problems, description
 from frontend.schema.training import Training
 from frontend.topologies.registry import Layout, TopologyFamily, WorkloadDemand
@@ -38,6 +39,10 @@ class TrainingWork(NamedTuple):
     """Memory that the rank with the most needs."""
     pipeline_layer: str
     """Name of the layer that the waits for other pipeline stages count for."""
+    period: Period | None = None
+    """What failures and checkpoints cost, if the workload has any."""
+    interval_s: float = 0.0
+    """Training between two checkpoints."""
 
 
 class WorkloadKind(ABC, Generic[AnyWorkload]):

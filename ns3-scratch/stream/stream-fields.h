@@ -227,6 +227,8 @@ inline constexpr auto FIELDS<NetworkEvent> = std::tuple{
     Limited("loss_ppb", &NetworkEvent::lossPpb, LOSS_PPB),
     Limited("ranks", &NetworkEvent::ranks, IS_RANK),
     &NetworkEvent::factorPpm,
+    &NetworkEvent::jitterPpm,
+    &NetworkEvent::spreadPpm,
 };
 
 template <>

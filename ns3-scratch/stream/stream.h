@@ -253,6 +253,8 @@ struct NetworkEvent
     uint32_t lossPpb{0};         //!< LINK_LOSS: parts of 10^9
     std::vector<uint32_t> ranks; //!< COMPUTE
     uint64_t factorPpm{0};       //!< COMPUTE: parts of 10^6 of the usual time
+    uint32_t jitterPpm{0};       //!< COMPUTE: deviation of a random factor of each computation
+    uint32_t spreadPpm{0};       //!< COMPUTE: deviation of a random factor of each rank
 };
 
 /// Messages between ranks that belong to no trace.

@@ -16,6 +16,9 @@ namespace cosim
 namespace
 {
 
+/// Greatest deviation of a random factor: its logarithm is 1.
+constexpr uint32_t MAX_DEVIATION_PPM = 1'000'000;
+
 /// Check that links, or pairs of ranks, join two different ends; `what[i]` names one.
 void
 RequireEnds(const std::vector<uint32_t>& sources,
@@ -179,6 +182,9 @@ ValidateEvents(const Topology& topology)
                     (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
                 "topology: events[{}].factor_ppm is {}, but 1 … 2^40 are accepted",
                 {i, event.factorPpm});
+        Require(event.jitterPpm <= MAX_DEVIATION_PPM && event.spreadPpm <= MAX_DEVIATION_PPM,
+                "topology: events[{}] has the deviations {} and {}, but at most {} are accepted",
+                {i, event.jitterPpm, event.spreadPpm, MAX_DEVIATION_PPM});
     }
     Require(!topology.HasCircuits() ||
                 (!topology.HasLinkEvents() && topology.spread == PathSpread::FLOW),

@@ -15,7 +15,12 @@
 namespace cosim
 {
 
-/// How much longer than usual the computations of each rank take, which events change.
+/**
+ * How much longer than usual the computations of each rank take, which events change.
+ *
+ * With a deviation s, a computation also takes a random factor: the exponential of s z - s^2 / 2,
+ * where z is normal. Its mean is 1. The factor depends on the seed, the rank and the node alone.
+ */
 class ComputeSpeeds
 {
   public:
@@ -36,10 +41,11 @@ class ComputeSpeeds
 
     /**
      * @param rank a rank
+     * @param node the node of its trace that computes
      * @param durationPs usual time of a computation [ps]
      * @return the time that the computation takes if it begins now [ps]
      */
-    uint64_t GetDuration(Rank rank, uint64_t durationPs) const;
+    uint64_t GetDuration(Rank rank, uint32_t node, uint64_t durationPs) const;
 
   private:
     void Happen(uint32_t event);
@@ -48,6 +54,7 @@ class ComputeSpeeds
     const NetworkApi& m_network;
     RunObservers m_observers;
     std::vector<uint64_t> m_factorPpm; //!< per rank: parts of 10^6; empty without events
+    std::vector<uint32_t> m_jitterPpm; //!< per rank: deviation; empty without events
 };
 
 } // namespace cosim

@@ -187,7 +187,7 @@ TraceExecutor::RunCompute(uint32_t id, uint32_t node)
 {
     const TraceWorker& worker = m_workers.Get(id);
     const uint64_t duration =
-        m_speeds.GetDuration(worker.rank, worker.plan->trace->durationPs[node]);
+        m_speeds.GetDuration(worker.rank, node, worker.plan->trace->durationPs[node]);
     if (duration == 0)
     {
         m_changes.Push({id, node, ChangeKind::DONE});

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.goodput import Period
 from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
@@ -57,12 +58,21 @@ class _Llm(WorkloadKind[LlmWorkload]):
     def training(self, workload: LlmWorkload, ranks: int) -> TrainingWork:
         card, grid = workload.model, Grid(workload.layout, ranks)
         tokens = workload.global_batch * card.sequence
+        needs = stage_memory(workload, grid)
+        period = _period(workload, needs, ranks)
+        interval = workload.failures and workload.failures.interval
         return TrainingWork(
             tokens=tokens,
             flop=tokens * token_flop(card, card.sequence),
             peak_flops=ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops,
-            memory_bytes=max(map(sum, stage_memory(workload, grid))),
+            memory_bytes=max(map(sum, needs)),
             pipeline_layer=COMMUNICATION_LAYERS["pp"],
+            period=period,
+            interval_s=interval / _PS_PER_S
+            if interval
+            else period.best_interval_s()
+            if period
+            else 0,
         )
 
     def sizes(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
@@ -77,6 +87,23 @@ class _Llm(WorkloadKind[LlmWorkload]):
         """Return a trace for each pipeline stage."""
         grid = Grid(workload.layout, layout.ranks)
         return build(workload, grid, micro_batches(workload, grid))
+
+
+_PS_PER_S = 10**12
+_YEAR_S = 365 * 24 * 3600
+
+
+def _period(workload: LlmWorkload, needs: list[Memory], ranks: int) -> Period | None:
+    """Return what failures and checkpoints cost; the stage that writes most decides."""
+    failures = workload.failures
+    if failures is None:
+        return None
+    write_s = max(one.weights + one.optimizer for one in needs) / failures.write_rate
+    rate = failures.per_rank_year * ranks / _YEAR_S
+    restart_s = failures.restart / _PS_PER_S
+    if failures.stall is None:
+        return Period(rate, restart_s, write_s)
+    return Period(rate, restart_s, failures.stall / _PS_PER_S, write_s)
 
 
 def micro_batches(workload: LlmWorkload, grid: Grid) -> int:
@@ -127,6 +154,7 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
     if card.experts is not None and card.experts.count % layout.ep:
         yield "workload.layout.ep", f"expected a divisor of the {card.experts.count} experts"
     yield from _routing_problems(workload)
+    yield from _failure_problems(workload, ranks)
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
@@ -138,6 +166,20 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         number = workload.global_batch // each
         expected = f"expected 1, because pp ({layout.pp}) does not divide {number} micro-batches"
         yield "workload.layout.chunks", expected
+
+
+def _failure_problems(workload: LlmWorkload, ranks: int) -> Problems:
+    """Check that a checkpoint is complete before the next one begins."""
+    failures = workload.failures
+    if failures is None or failures.interval is None or failures.stall is None:
+        return
+    grid = Grid(workload.layout, ranks)
+    if workload.global_batch % (workload.micro_batch * grid.dp):
+        return  # a problem of its own
+    period = _period(workload, stage_memory(workload, grid), ranks)
+    if period is not None and failures.interval < period.write_s * _PS_PER_S:
+        expected = f"expected at least the {period.write_s:.3g} s that a rank writes a checkpoint"
+        yield "workload.failures.interval", expected
 
 
 def _routing_problems(workload: LlmWorkload) -> Problems:

@@ -28,7 +28,14 @@ from frontend.schema.base import (
 )
 from frontend.schema.compute import ACCELERATORS, Compute
 from frontend.schema.files import read_json
-from frontend.schema.quantities import ByteRate, ComputeRate, ElementSize, PositiveSize
+from frontend.schema.quantities import (
+    ByteRate,
+    ComputeRate,
+    ElementSize,
+    PositiveSize,
+    PositiveTime,
+    Time,
+)
 
 DIMENSIONS = ("tp", "cp", "ep", "dp", "pp")
 
@@ -235,6 +242,24 @@ class LlmCompute(Model):
         return int(self.memory or ACCELERATORS[self.accelerator].memory_gb * 10**9)
 
 
+class Failures(Model):
+    """Failures of ranks, each of which stops the whole job, and its checkpoints. They change no
+    time of the run; the result has the goodput of a long one."""
+
+    per_rank_year: Annotated[float, Field(gt=0, le=1e6)]
+    """Failures of a rank in a year of 365 days, with its part of the server and the network."""
+    restart: PositiveTime
+    """From a failure until the job trains again: to notice it, replace the server, start, load."""
+    interval: PositiveTime | None = None
+    """Training between two checkpoints; null: as long as is best."""
+    write_rate: ByteRate
+    """Rate at which a rank writes its part of a checkpoint: its weights and the optimizer's
+    state."""
+    stall: Time | None = None
+    """null: the job stops until the checkpoint is written. A time: it stops for this time, such as
+    for the copy to the host, and the checkpoint is written while it trains."""
+
+
 class LlmWorkload(Model):
     """Training iterations of a decoder-only transformer. A rank is one accelerator."""
 
@@ -277,5 +302,7 @@ class LlmWorkload(Model):
     """The collective algorithm of each parallel dimension."""
     compute: LlmCompute = LlmCompute()
     """How fast a rank computes, and its memory."""
+    failures: Failures | None = None
+    """Failures and checkpoints, for the goodput in the result; null: none."""
     check_memory: bool = True
     """Whether a layout that needs more memory than a rank has is refused."""
