@@ -63,6 +63,7 @@ reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for d
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 	$(BIN)/cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md $(ARGS)
+	$(BIN)/cosim study roce --scale full --page docs/reproduction_roce.md $(ARGS)
 	$(BIN)/cosim study direct-connect --scale full --page docs/reproduction_direct_connect.md $(ARGS)
 	$(BIN)/cosim study measured-training --scale full --page docs/measured.md $(ARGS)
 

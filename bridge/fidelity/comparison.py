@@ -26,6 +26,9 @@ SIZES = ("256KB", "8MB")
 ENOUGH, SCARCE = {"buffer": "1GB", "order": "rotated"}, {"buffer": "4MB", "order": "same"}
 
 
+#: Congestion controls of the cases over RoCE.
+ROCE_CONTROLS = ("none", "dcqcn", "dctcp", "hpcc", "timely")
+
 #: Random cases on networks whose links between switches are shared, and the seed of their choice.
 SHARED, SEED = 30, 1
 
@@ -41,10 +44,19 @@ class Case:
     is_lossy: bool = False
     """Whether buffers overflow at the packet level."""
 
+    @property
+    def is_roce(self) -> bool:
+        """Whether the transport is RoCE, which `native` does not have."""
+        return self.scenario.transport.protocol == "roce"
+
+    def fabrics(self, native: bool) -> tuple[str, ...]:
+        """Return the fabrics on which it is simulated."""
+        return fabrics(native and not self.is_roce)
+
 
 def cases(folder: Path) -> list[Case]:
-    """Return the set: small training iterations, all-reduces on one switch, then collectives over
-    leaf and spine switches.
+    """Return the set: small training iterations, all-reduces on one switch, collectives over leaf
+    and spine switches, then RoCE.
 
     Parameters
     ----------
@@ -56,7 +68,7 @@ def cases(folder: Path) -> list[Case]:
     InputError
         If the folder does not contain them.
     """
-    return [*_small(folder), *_collectives(folder), *_shared(Random(SEED))]
+    return [*_small(folder), *_collectives(folder), *_shared(Random(SEED)), *_roce(folder)]
 
 
 def _small(folder: Path) -> Iterator[Case]:
@@ -69,10 +81,9 @@ def _small(folder: Path) -> Iterator[Case]:
     for file in files:
         scenario = load_scenario(file)
         # `native` cannot change links. If circuits follow the demand, each fabric also leads to
-        # other circuits; docs/topoopt.md compares these scenarios. It has TCP alone; docs/roce.md
-        # compares scenarios of RoCE.
+        # other circuits; docs/topoopt.md compares these scenarios.
         changes = getattr(scenario.topology, "reconfiguration", None) is not None
-        if not changes and not scenario.events and scenario.transport.protocol == "tcp":
+        if not changes and not scenario.events:
             yield Case(file.stem, scenario)
 
 
@@ -95,6 +106,20 @@ def _collectives(folder: Path) -> Iterator[Case]:
     for algorithm, ranks, size in product(ALGORITHMS, RANKS, SIZES):
         yield case(algorithm, ranks, size)
     yield case("direct", 32, "8MB", is_lossy=True)
+
+
+def _roce(folder: Path) -> Iterator[Case]:
+    """Return the workloads of docs/roce.md over RoCE, with lossless switches."""
+    workloads = {"ring": ("all_reduce", "ring"), "all_to_all": ("all_to_all", "direct")}
+    for (name, (operation, algorithm)), control in product(workloads.items(), ROCE_CONTROLS):
+        changes = {
+            "name": f"roce_{name}_{control}",
+            "workload.operation": operation,
+            "workload.algorithm": algorithm,
+            "transport.congestion_control": control,
+        }
+        scenario = load_scenario(folder / "clos_roce.yaml", changes)
+        yield Case(scenario.name, scenario)
 
 
 def _shared(chance: Random) -> Iterator[Case]:
@@ -225,7 +250,7 @@ def compare(
     points = [
         Point(f"{case.name}-{fabric}", over(case.scenario, fabric))
         for case in cases
-        for fabric in fabrics(native)
+        for fabric in case.fabrics(native)
     ]
     outcomes = {
         outcome.point.name: outcome
@@ -234,7 +259,7 @@ def compare(
         )
     }
     return [
-        _row(case, {fabric: outcomes[f"{case.name}-{fabric}"] for fabric in fabrics(native)})
+        _row(case, {fabric: outcomes[f"{case.name}-{fabric}"] for fabric in case.fabrics(native)})
         for case in cases
     ]
 
@@ -261,12 +286,17 @@ def _row(case: Case, outcomes: Mapping[str, Outcome]) -> Row:
     )
 
 
-def summarize(rows: Sequence[Row], fabric: str, reference: str = REFERENCE) -> Summary | None:
-    """Return a fabric's errors in those rows that are without loss; None if there are none."""
+def summarize(
+    rows: Sequence[Row], fabric: str, reference: str = REFERENCE, *, is_roce: bool = False
+) -> Summary | None:
+    """Return a fabric's errors in those rows of TCP, or of RoCE, that are without loss; None if
+    there are none."""
     deviations = [
         deviation
         for row in rows
-        if not row.case.is_lossy and (deviation := row.deviation(fabric, reference)) is not None
+        if not row.case.is_lossy
+        and row.case.is_roce == is_roce
+        and (deviation := row.deviation(fabric, reference)) is not None
     ]
     if not deviations:
         return None
@@ -280,7 +310,7 @@ def stored(rows: Sequence[Row]) -> list[dict[str, Any]]:
     lines = []
     for row in rows:
         errors = {name: row.deviation(name) for name in ESTIMATORS}
-        if not row.case.is_lossy and None not in errors.values():
+        if not (row.case.is_lossy or row.case.is_roce) and None not in errors.values():
             rounded = {name: round(error, 4) for name, error in errors.items() if error is not None}
             alike = {**traits(row.case.scenario.resolved()), "network": row.network}
             lines.append({"scenario": row.case.name, **alike, **rounded})

@@ -29,7 +29,9 @@ names of the latter consist of the algorithm (`halving` is halving_doubling), th
 and the bytes. Their buffers are large enough to lose nothing. The exception is `lossy`: all ranks
 address their peers in the same order, and the buffers overflow. The `shared_*` scenarios are drawn
 at random: collectives over leaf and spine switches, with 1 to 4 times as much rate below the leaves
-as above them, connections spread by hashes, and ranks in random order or in permutations.
+as above them, connections spread by hashes, and ranks in random order or in permutations. The
+`roce_*` scenarios are `scenarios/clos_roce.yaml` over RoCE with each congestion control, with
+lossless switches; `native` has TCP alone. Sentences that do not name RoCE are about TCP.
 
 An estimate states the errors in scenarios like it: on a network of the same *class*, of the same
 kind of workload and algorithm if there are any. The classes are *direct* (links join ranks), *one
@@ -132,6 +134,10 @@ def conclusions(rows: Sequence[Row], native: bool) -> list[str]:
         summary = summarize(rows, fabric, reference)
         if summary is not None:
             sentences.append(f"{fabric} against {reference}, without loss: {_range(summary)}.")
+    for fabric in ESTIMATORS:
+        summary = summarize(rows, fabric, is_roce=True)
+        if summary is not None:
+            sentences.append(f"{fabric} against {REFERENCE} over RoCE: {_range(summary)}.")
     for network in sorted({row.network for row in rows if row.network}):
         alike = [row for row in rows if row.network == network]
         for summary in filter(None, (summarize(alike, fabric) for fabric in ESTIMATORS)):

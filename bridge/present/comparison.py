@@ -39,6 +39,11 @@ class Setting:
     """The value in the second one."""
 
     @property
+    def is_group_of_one(self) -> bool:
+        """Whether it stands for several keys, which only one of the scenarios has."""
+        return None in (self.before, self.after) and isinstance(self.before or self.after, Mapping)
+
+    @property
     def texts(self) -> tuple[str, str, str]:
         """The row of a table: the key and both values."""
         before, after = (
@@ -283,11 +288,15 @@ def comparison_report(first: Result, second: Result, comparison: Comparison) -> 
 def _settings_table(comparison: Comparison) -> RenderableType:
     if not comparison.settings:
         return Text("The scenarios are equal.")
-    return table(
-        ("scenario", "first", "second"),
-        [one.texts for one in comparison.settings],
-        numbers=False,
-    )
+    groups = [one for one in comparison.settings if one.is_group_of_one]
+    rows = [one.texts for one in comparison.settings if one not in groups]
+    if groups:
+        of_first, of_second = (
+            ", ".join(one.key.rpartition(".")[2] for one in groups if (one.before is None) is last)
+            for last in (False, True)
+        )
+        rows.append(("groups of keys that one has", of_first or "–", of_second or "–"))
+    return table(("scenario", "first", "second"), rows, numbers=False)
 
 
 def _metrics_table(comparison: Comparison) -> RenderableType:

@@ -214,10 +214,17 @@ _OF_TRAINING = (
     "exposed",
     "drops",
     "RTOs",
+    "pauses",
+    "paused",
+    "CNPs",
+    "rate-p50",
     "utilization",
     "CPU",
 )
-_OF_COLLECTIVES = ("time", "algbw", "busbw", "drops", "RTOs", "utilization", "CPU")
+_OF_COLLECTIVES = (
+    *("time", "algbw", "busbw", "drops", "RTOs"),
+    *("pauses", "paused", "CNPs", "rate-p50", "utilization", "CPU"),
+)
 
 
 def usual(results: Sequence[Result]) -> list[Metric]:

@@ -9,6 +9,7 @@ from bridge.studies.astra_ns3_dlrm import STUDY as ASTRA_NS3_DLRM
 from bridge.studies.direct_connect import STUDY as DIRECT_CONNECT
 from bridge.studies.framework.model import Study
 from bridge.studies.measured_training import STUDY as MEASURED_TRAINING
+from bridge.studies.roce import STUDY as ROCE
 from bridge.studies.tcp_clusters import STUDY as TCP_CLUSTERS
 from bridge.studies.topoopt import STUDY as TOPOOPT
 from topology_gen.registry import Registry
@@ -20,3 +21,4 @@ STUDIES.register(TOPOOPT)
 STUDIES.register(TCP_CLUSTERS)
 STUDIES.register(DIRECT_CONNECT)
 STUDIES.register(MEASURED_TRAINING)
+STUDIES.register(ROCE)

@@ -51,7 +51,9 @@ GetPauseThread(const PortPauseEvent& event)
 std::string
 GetNodeName(const Topology& topology, uint32_t node)
 {
-    return (node < topology.ranks ? "rank " : "switch ") + std::to_string(node);
+    return node < topology.ranks        ? "rank " + std::to_string(node)
+           : topology.nodeNames.empty() ? "switch " + std::to_string(node)
+                                        : topology.nodeNames[node];
 }
 
 } // namespace

@@ -29,7 +29,7 @@ def simulate(point: Point, fabric: str) -> dict[str, Any]:
     overrides = point.overrides | {"fabric": fabric}
     if point.pattern == "workload":
         return _workload(point, overrides)
-    return _permutation(point, overrides)
+    return _messages(point, overrides)
 
 
 def _workload(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
@@ -47,10 +47,12 @@ def _workload(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
     return _costs(start, ready, end, result["network"], result["time_ns"])
 
 
-def _permutation(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
+def _messages(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
     scenario = load_scenario(point.scenario, overrides)
     ranks = resolve(scenario).ranks
     pairs = [(rank, (rank + 1) % ranks) for rank in range(ranks)]
+    if point.pattern == "incast":
+        pairs = [(rank, ranks - 1) for rank in range(ranks - 1)]
     arrivals: list[float] = []
     compile_network(scenario, pairs)  # so that no import of the compiler is timed
     start = time.process_time()
@@ -59,7 +61,7 @@ def _permutation(point: Point, overrides: dict[str, Any]) -> dict[str, Any]:
 
         def arrived() -> None:
             arrivals.append(network.sim_get_time())
-            if len(arrivals) == ranks:
+            if len(arrivals) == len(pairs):
                 network.sim_finish()
 
         for src, dst in pairs:
@@ -82,6 +84,7 @@ def _costs(
         "time_ns": time_ns,
         "payload_bytes": network["payload_bytes"],
         "packets": network["packets"],
+        "data_packets": network["data_packets"],
         "drops": network["drops"],
     }
 

@@ -20,12 +20,19 @@ class Point(NamedTuple):
     fabrics: tuple[str, ...]
     overrides: dict[str, Any]
     pattern: str = "workload"
-    """"workload" of the scenario, or "permutation": one message from each rank to the next."""
+    """"workload" of the scenario; "permutation": one message from each rank to the next;
+    "incast": one from each rank to the last."""
     message_bytes: int = 0
     """Of a pattern's messages."""
 
 
 _COLLECTIVE = "scenarios/collective.yaml"
+_ROCE = {
+    "topology.ranks": 16,
+    "links.mtu": "4200B",
+    "switches": {"buffer_sharing": "pfc"},
+    "transport": {"protocol": "roce", "congestion_control": "dcqcn"},
+}
 _LLM = "scenarios/llm_llama3_70b_h100.yaml"
 _ALL = ("native", "express", "flow", "analytical")
 
@@ -79,6 +86,22 @@ QUICK = [
         _COLLECTIVE,
         ("express", "flow", "analytical"),
         {"workload.algorithm": "dbt", "workload.bytes": "8MiB", "system.chunks": 1024},
+    ),
+    Point(
+        "permutation over RoCE, 16 ranks",
+        _COLLECTIVE,
+        ("express",),
+        _ROCE,
+        pattern="permutation",
+        message_bytes=256_000_000,
+    ),
+    Point(
+        "incast of 7 times 10 MB over RoCE",
+        "scenarios/incast_roce_small.yaml",
+        ("express",),
+        {},
+        pattern="incast",
+        message_bytes=10_000_000,
     ),
     Point(
         "Llama 3 8B, 128 ranks",

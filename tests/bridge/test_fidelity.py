@@ -24,11 +24,13 @@ def test_the_set(set_: list[Case], scenarios: Path) -> None:
     assert len(set(names)) == len(names)
     circuits = {"ocs_reconfig_small", "ocs_reconfig_nofw_small", "sip_ml_small"}
     changing = circuits | {"link_flap_small", "rail_failure_small"}
-    changing |= {"incast_roce_small", "llm_llama3_8b_roce_small"}  # not on native
+    changing |= {"clos_roce_storm_small"}
     assert {file.stem for file in scenarios.glob("*_small.yaml")} - changing < set(names)
     assert changing.isdisjoint(names)
     assert len(names) >= 5 + 4 * 2 * 2 + 1
     assert [case.name for case in set_ if case.is_lossy] == ["direct_32_8MB_lossy"]
+    assert {case.name for case in set_ if case.is_roce} > {"incast_roce_small", "roce_ring_hpcc"}
+    assert all("native" not in case.fabrics(native=True) for case in set_ if case.is_roce)
 
 
 def test_no_scenarios(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def test_nothing_is_stored_for_a_study_that_is_gone() -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_study(name: str, scenarios: Path, request: pytest.FixtureRequest) -> None:
+def test_study(name: str, scenarios: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     study = STUDIES[name]
-    outcomes = run_points(all_points(study.experiments, scenarios, "small"))
+    outcomes = run_points(all_points(study.experiments, scenarios, "small"), folder=tmp_path)
     assert not {one.point.name: one.error for one in outcomes if one.error}
     parts = chapters(study.experiments, outcomes, scenarios, "small")
     claims = Counter(
