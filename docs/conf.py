@@ -31,6 +31,7 @@ NAVIGATION = {
         "docs/result",
         "docs/seeing",
         "docs/llm",
+        "docs/nccl",
         "docs/workload_files",
         "docs/scheduling",
         "docs/fidelity",

@@ -35,6 +35,7 @@ _HOMES = {
     "import": "imports:import_group",  # `import` cannot be the name of a module
     "init": "examples:init_command",
     "list": "list:list_command",
+    "nccl-tests": "nccl_tests:nccl_tests_command",
     "plot": "plot:plot_command",
     "replay": "replay:replay_command",
     "run": "run:run_command",

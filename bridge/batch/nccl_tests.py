@@ -1,0 +1,249 @@
+"""The programs of nccl-tests, simulated: one collective for each size.
+
+Sizes, counts and bus bandwidths are those of nccl-tests: the data of an all-gather, a
+reduce-scatter, an all-to-all, a gather or a scatter are the blocks of all ranks together, each a
+multiple of 16 bytes, and a size is what a rank holds at most before or after the operation.
+
+Source: NVIDIA/nccl-tests (`src/*.cu`, and `doc/PERFORMANCE.md` for the bus bandwidth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from bridge.batch.points import Outcome, Point
+from bridge.errors import InputError
+from frontend import load_scenario, validate_scenario
+from frontend.loading.load import Content, load_network
+from frontend.loading.overrides import Override, apply
+from frontend.loading.problems import Origin
+from frontend.resolve import resolve
+
+_BLOCK_ALIGNMENT = 16  # bytes
+MOST_SIZES = 1000
+"""Rows of a table. More are a mistake in the step."""
+
+DATA_TYPES = {
+    "int8": 1, "uint8": 1, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
+    "half": 2, "float": 4, "double": 8, "bfloat16": 2, "fp8_e4m3": 1, "fp8_e5m2": 1,
+}  # fmt: skip
+"""Bytes of an element of each type."""
+
+Bus = Literal["all_reduce", "others", "whole"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of nccl-tests.
+
+    Attributes
+    ----------
+    operation : str
+        The operation of a collective in cosim.
+    in_blocks : bool
+        Whether the data are blocks of equal size, one for each rank.
+    reduces : bool
+        Whether it adds data.
+    rooted : bool
+        Whether it has a root.
+    bus : {"all_reduce", "others", "whole"}
+        What a rank sends in the best case, in sizes: twice the part of the other ranks, that part,
+        or all.
+    """
+
+    operation: str
+    in_blocks: bool = False
+    reduces: bool = False
+    rooted: bool = False
+    bus: Bus = "others"
+
+    def bus_factor(self, ranks: int) -> float:
+        """Return the bus bandwidth over the bandwidth of the algorithm."""
+        if self.bus == "whole":
+            return 1.0
+        return (2 if self.bus == "all_reduce" else 1) * (ranks - 1) / ranks
+
+    def elements(self, size: int, ranks: int, element: int) -> tuple[int, int]:
+        """Return the count and the size in bytes that the program makes of a size.
+
+        Examples
+        --------
+        >>> PROGRAMS["all_gather_perf"].elements(1000, 8, 4)  # blocks of 112 bytes
+        (28, 896)
+        """
+        if not self.in_blocks:
+            return size // element, size // element * element
+        block = size // element // ranks * element // _BLOCK_ALIGNMENT * _BLOCK_ALIGNMENT
+        return block // element, block * ranks
+
+
+PROGRAMS = {
+    "all_reduce_perf": Program("all_reduce", reduces=True, bus="all_reduce"),
+    "all_gather_perf": Program("all_gather", in_blocks=True),
+    "reduce_scatter_perf": Program("reduce_scatter", in_blocks=True, reduces=True),
+    "alltoall_perf": Program("all_to_all", in_blocks=True),
+    "broadcast_perf": Program("broadcast", rooted=True, bus="whole"),
+    "reduce_perf": Program("reduce", reduces=True, rooted=True, bus="whole"),
+    "gather_perf": Program("gather", in_blocks=True, rooted=True),
+    "scatter_perf": Program("scatter", in_blocks=True, rooted=True),
+    "sendrecv_perf": Program("all_to_all", bus="whole"),
+}
+"""The programs by name. In `sendrecv_perf`, each rank sends to the next one."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the data.
+    count : int
+        Elements of the data, or of a block of it.
+    outcome : Outcome
+        The run, or why it failed.
+    """
+
+    size: int
+    count: int
+    outcome: Outcome
+
+    @property
+    def time_us(self) -> float | None:
+        """Time of the operation; None if its run failed."""
+        result = self.outcome.result
+        return None if result is None or self.outcome.error else round(result.time_ns / 1e3, 6)
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that carried it out."""
+        result = self.outcome.result
+        return result.collectives[0].algorithm if result and result.collectives else ""
+
+    def bandwidths(self, program: Program, ranks: int) -> tuple[float, float] | None:
+        """Return the bandwidths of the algorithm and of the bus in GB/s."""
+        if not self.time_us:
+            return None
+        algorithm = self.size / self.time_us / 1e3
+        return algorithm, algorithm * program.bus_factor(ranks)
+
+
+def sizes(least: int, most: int, factor: int, step: int) -> Iterator[int]:
+    """Yield the sizes from the least to the most: times a factor, or plus a step with factor 1.
+
+    Raises
+    ------
+    InputError
+        If there are none, or more than `MOST_SIZES`.
+    """
+    if least > most:
+        raise InputError(f"--minbytes {least}: expected at most --maxbytes ({most})")
+    size = least
+    for _ in range(MOST_SIZES):
+        if size > most:
+            return
+        yield size
+        size = size * factor if factor > 1 else size + step
+    if size <= most:
+        raise InputError(
+            f"--stepbytes {step}: expected at most {MOST_SIZES} sizes up to --maxbytes ({most})"
+        )
+
+
+@dataclass(frozen=True)
+class Test:
+    """A program on a cluster.
+
+    Attributes
+    ----------
+    program : str
+        Its name in `PROGRAMS`.
+    element : int
+        Bytes of an element.
+    root : int
+        The root of an operation that has one.
+    fabric : str
+        The fabric that carries it.
+    algorithm : str
+        Name of the algorithm; empty: that of the scenario, or else `auto`.
+    """
+
+    program: str
+    element: int = 4
+    root: int = 0
+    fabric: str = "analytical"
+    algorithm: str = ""
+
+    def points(
+        self, content: Content, overrides: Sequence[Override], wanted: Sequence[int]
+    ) -> tuple[int, list[tuple[int, int, Point]]]:
+        """Return the number of ranks, and size, count and simulation of each row.
+
+        Sizes that leave no element for a block have no row, and equal sizes one.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario is wrong, or the program cannot run on it.
+        """
+        program = PROGRAMS[self.program]
+        fabric = Override("fabric", self.fabric, "--fabric")
+        network = [one for one in overrides if one.key.split(".")[0] not in _REPLACED]
+        network.append(fabric)
+        given, bare = content.data, content
+        if isinstance(given, Mapping):
+            rest = {key: value for key, value in given.items() if key not in _REPLACED}
+            bare = replace(content, data=rest)
+        ranks = resolve(load_network(bare, network)).ranks
+        merged = apply(given, overrides, Origin(content.name, content.lines))
+        algorithm = self._algorithm(merged, program.operation)
+        rows: dict[int, tuple[int, int, Point]] = {}
+        for size in wanted:
+            count, whole = program.elements(size, ranks, self.element)
+            if whole and whole not in rows:
+                workload = {"algorithm": algorithm, **self._workload(ranks, whole)}
+                data = {**bare.data, "workload": workload}
+                scenario = load_scenario(
+                    replace(bare, data=data), [*network, *self._options(program)]
+                )
+                if not rows:
+                    validate_scenario(scenario)
+                rows[whole] = (whole, count, Point(f"{self.program}-{whole}", scenario))
+        return ranks, list(rows.values())
+
+    def _workload(self, ranks: int, size: int) -> dict[str, Any]:
+        """Return the workload without its algorithm, unless the program has only one."""
+        workload = {"kind": "collective", "operation": PROGRAMS[self.program].operation}
+        if self.program == "sendrecv_perf":
+            return {**workload, "algorithm": "direct", "matrix": _to_the_next(ranks, size)}
+        return {**workload, "bytes": f"{size}B"}
+
+    def _options(self, program: Program) -> Iterator[Override]:
+        """Yield what the command line says of the workload."""
+        if program.rooted:
+            yield Override("workload.root", self.root, "--root")
+        if self.algorithm and self.program != "sendrecv_perf":
+            yield Override("workload.algorithm", self.algorithm, "--algorithm")
+
+    @staticmethod
+    def _algorithm(data: Mapping[str, Any], operation: str) -> Any:
+        """Return the algorithm that a scenario has for the operation."""
+        collective, workload = data.get("collective"), data.get("workload")
+        if isinstance(collective, Mapping) and operation in collective:
+            return collective[operation]
+        if isinstance(workload, Mapping) and workload.get("operation") == operation:
+            return workload.get("algorithm", "auto")
+        return "auto"
+
+
+_REPLACED = ("workload", "collective")
+
+
+def _to_the_next(ranks: int, size: int) -> list[list[str]]:
+    rows = [["0B"] * ranks for _ in range(ranks)]
+    for rank, row in enumerate(rows):
+        row[(rank + 1) % ranks] = f"{size}B"
+    return rows
