@@ -60,9 +60,9 @@ class AlgorithmOptions(Model):
     """
     scale_up_algorithm: FlatAlgorithm = "direct"
     """hierarchical and hierarchical_optimal: algorithm inside a super-node."""
-    scale_out_algorithm: FlatAlgorithm = "dbt"
-    """hierarchical and hierarchical_optimal: algorithm between super-nodes. A reduce-scatter and an
-    all-gather have ring by default."""
+    scale_out_algorithm: FlatAlgorithm | None = None
+    """hierarchical and hierarchical_optimal: algorithm between super-nodes. null: dbt for an
+    all-reduce, ring for a reduce-scatter and an all-gather."""
     verify: bool = True
     """Algorithms of plug-ins: verify before the run that their programs compute the result of the
     operation. `false` is for programs that are too large for it."""

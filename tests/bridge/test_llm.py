@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import bridge
 import cosim
 from bridge.cli.main import main
 from bridge.results.measurements import Training
+from frontend import load_scenario
 
 SMALL = Path(__file__).parents[2] / "scenarios" / "llm_llama3_8b_small.yaml"
 CARD = {
@@ -107,3 +109,32 @@ def test_the_summary_and_a_replay_have_the_rates(tmp_path):
     stored = json.loads((tmp_path / "a" / "result.json").read_text())
     assert again.to_dict()["training"] == stored["training"]
     assert set(stored["training"]) == {"tokens_per_s", "mfu", "bubble_fraction", "memory_bytes"}
+
+
+def test_all_defaults_written_out_change_nothing() -> None:
+    """What a result keeps of its scenario, and a worker gets, has every key."""
+    links = {"latency": "1us", "buffer": "unlimited"}
+    scenario = load_scenario(
+        {
+            "fabric": "analytical",
+            "topology": {
+                "family": "hierarchical",
+                "ranks": 16,
+                "scale_up": {"ranks": 8, "switches": 4, "bandwidth": "3600Gbps", **links},
+                "scale_out": {"bandwidth": "400Gbps", **links},
+            },
+            "workload": {
+                "kind": "llm",
+                "model": "llama3_8b",
+                "layout": {"zero": 1},
+                "global_batch": 16,
+                "check_memory": False,
+            },
+        }
+    )
+    first = bridge.run(scenario)
+    again = bridge.run(load_scenario(scenario.model_dump(mode="json")))
+    # The gathers and reductions of dp have the algorithms of servers and of the network between.
+    assert any(one.algorithm == "hierarchical" for one in first.collectives)
+    assert again.network == first.network
+    assert again.time_ns == first.time_ns

@@ -412,11 +412,10 @@ def _choose(setting: Setting) -> dict[str, Any]:
         return chosen | direct.order_options(setting)
     given, size = setting.given, setting.chunk_bytes
     chosen["scale_up_algorithm"] = given.scale_up_algorithm
-    chosen["scale_out_algorithm"] = given.scale_out_algorithm
-    if setting.operation != "all_reduce":
+    reduces = setting.operation == "all_reduce"
+    chosen["scale_out_algorithm"] = given.scale_out_algorithm or ("dbt" if reduces else "ring")
+    if not reduces:
         size //= setting.local_size
-        if "scale_out_algorithm" not in given.model_fields_set:
-            chosen["scale_out_algorithm"] = "ring"
     parts = {chosen["scale_up_algorithm"], chosen["scale_out_algorithm"]}
     if "dbt" in parts:
         chosen["segments"] = segments_of(given.segments, setting.chunks, size)
