@@ -59,11 +59,12 @@ fuzz: setup $(VENV)/.dev ## give altered files to cosim for two minutes; ARGS="-
 docs: setup $(VENV)/.dev ## build the pages as a site, build/docs/index.html; warnings are errors
 	$(BIN)/sphinx-build -qW --keep-going -c docs -d build/docs/.doctrees . build/docs
 
-reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md (90 minutes of CPU time)
+reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for docs/reproduction*.md and docs/measured.md (100 minutes of CPU time)
 	$(BIN)/cosim study astra-ns3-dlrm --scale full --page docs/reproduction.md $(ARGS)
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 	$(BIN)/cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md $(ARGS)
 	$(BIN)/cosim study direct-connect --scale full --page docs/reproduction_direct_connect.md $(ARGS)
+	$(BIN)/cosim study measured-training --scale full --page docs/measured.md $(ARGS)
 
 replay: setup ## build ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay

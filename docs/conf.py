@@ -41,6 +41,7 @@ NAVIGATION = {
     "Networks without switches": ["docs/topologies", "docs/schedules", "docs/direct_connect"],
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": [
+        "docs/measured",
         "docs/reproduction",
         "docs/reproduction_parameters",
         "docs/reproduction_other_set",

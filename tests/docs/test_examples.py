@@ -33,6 +33,7 @@ SHORTER = [
     (r"^study (astra-ns3-dlrm) --fit .*", r"study \1 --fit --help"),  # minutes; test_fit.py has one
     (r"^study (astra-ns3-dlrm) --scale full", r"study \1 --figure 13"),
     (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
+    (r"^study (measured-training) --scale full", r"study \1 --figure packets"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
     (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),
     (r" --on ray\S*", ""),  # test_places.py has clusters

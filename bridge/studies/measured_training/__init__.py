@@ -14,6 +14,9 @@ make this page, run
 cosim study measured-training --scale full --page docs/measured.md
 ```
 
+It shows the stored predictions of all runs, and simulates those on up to 512 GPUs again. `python -m
+bridge.studies.measured_training.predictions` simulates all, in ten minutes of CPU time.
+
 To get the scenario of a row and to run it, such as the first one:
 
 ```sh
@@ -21,7 +24,7 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run /dev/stdin 
 ```
 
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
-commit and file. Most are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
+commit and file. Half are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
 time of every step: a row is the median of all of them. `config_*.sh` of the submissions has the
 layouts. The others are tables of NVIDIA and Meta. To read the logs of another round into rows, run
 
@@ -56,5 +59,5 @@ STUDY = Study(
     "measured-training",
     "Training steps: measured and predicted",
     INTRODUCTION,
-    (steps.EXPERIMENT, packets.EXPERIMENT),
+    (steps.EXPERIMENT, steps.PARTS_EXPERIMENT, packets.EXPERIMENT),
 )
