@@ -195,6 +195,15 @@ def _relative(runs: Sequence[Run], shown: Mapping[str, Prediction]) -> Finding:
     return FIGURE.table(title, headings, rows)
 
 
+KINDS = ("fitted", "predicted", "blind", "predicted from another model", "blind from another model")
+
+
+def _kind(run: Run) -> str:
+    kind = role(run)
+    other = kind != "fitted" and run.model != TABLE.groups[run.group][0].model
+    return f"{kind} from another model" if other else kind
+
+
 def _chart(runs: Sequence[Run], shown: Mapping[str, Prediction]) -> Finding:
     ordered = sorted(runs, key=lambda run: (run.gpus, run.id))
     ordered = [run for run in ordered if run.measured_s is not None]
@@ -202,9 +211,9 @@ def _chart(runs: Sequence[Run], shown: Mapping[str, Prediction]) -> Finding:
     series: dict[str, list[float | None]] = {
         "textbook": [100 * (error(run, shown[run.id].textbook_s) or 0) for run in ordered]
     }
-    for name in ("fitted", "predicted", "blind"):
+    for name in KINDS:
         series[name] = [
-            value if role(run) == name else None
+            value if _kind(run) == name else None
             for run, value in zip(ordered, percents, strict=True)
         ]
     labels = [f"{run.id} ({run.gpus})" for run in ordered]
