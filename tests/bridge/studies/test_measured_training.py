@@ -14,7 +14,7 @@ import bridge
 from bridge.studies.measured_training import __main__ as printing
 from bridge.studies.measured_training import mlperf, steps
 from bridge.studies.measured_training.fit import second
-from bridge.studies.measured_training.predict import PARTS, points, prediction, step, textbook_s
+from bridge.studies.measured_training.predict import PARTS, points, step, textbook_s
 from bridge.studies.measured_training.runs import Table
 from frontend import load_scenario
 
@@ -72,18 +72,6 @@ def test_no_fit_uses_a_blind_run():
         assert fit.second_run == (other.id if other else "")
         assert not runs[0].blind
         assert not (other and other.blind)
-
-
-@pytest.mark.parametrize("run", steps.chosen("small"), ids=lambda run: run.id)
-def test_a_prediction_is_the_stored_one(run):
-    results = {
-        key: bridge.run(one.scenario)
-        for key, one in points(run, TABLE.fits[run.group].efficiency).items()
-    }
-    now, stored = prediction(run, step(run, results), TABLE), TABLE.predictions[run.id]
-    if not run.blind:
-        assert now.one_number_s == pytest.approx(stored.one_number_s, rel=steps.AS_STORED)
-        assert now.textbook_s == pytest.approx(stored.textbook_s, rel=steps.AS_STORED)
 
 
 def test_no_error_grows():
