@@ -8,8 +8,15 @@ from pathlib import Path
 from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 
-TEMPLATE = "first.yaml"
-"""The example that a new scenario is a copy of."""
+TEMPLATES = {
+    "collective": "first.yaml",
+    "clos": "first_clos.yaml",
+    "rails": "first_rails.yaml",
+    "llm": "first_llm.yaml",
+    "dlrm": "first_dlrm.yaml",
+    "cluster": "first_cluster.yaml",
+}
+"""The examples that a new scenario can be a copy of."""
 
 SCHEMA = "scenario.schema.json"
 """The file beside copied examples with which editors complete and check them."""
@@ -18,6 +25,7 @@ TRACES = "traces"
 """The folder of the traces that examples read."""
 
 _SCHEMA_LINE = re.compile(r"^# yaml-language-server: .*\n", re.MULTILINE)
+_OWN_SCHEMA = f"# yaml-language-server: $schema={SCHEMA}\n"
 _NAME_LINE = re.compile(r"^name: .*$", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -32,13 +40,15 @@ def examples_folder() -> Path:
     return packaged if packaged.is_dir() else root / "scenarios"
 
 
-def write_scenario(file: Path, *, replace: bool = False) -> Path:
-    """Write a new, commented scenario, named after its file.
+def write_scenario(file: Path, kind: str = "collective", *, replace: bool = False) -> Path:
+    """Write a new, commented scenario, named after its file, and the schema for editors beside it.
 
     Parameters
     ----------
     file : Path
         The file; the extension .yaml is added if there is none.
+    kind : str
+        A key of `TEMPLATES`.
     replace : bool
         Whether to replace a file that exists.
 
@@ -60,9 +70,12 @@ def write_scenario(file: Path, *, replace: bool = False) -> Path:
             "first.yaml"
         )
     _check_new([file], replace)
-    text = (examples_folder() / TEMPLATE).read_text(encoding="utf-8")
-    text = _NAME_LINE.sub(f"name: {file.stem}", _SCHEMA_LINE.sub("", text), count=1)
+    text = (examples_folder() / TEMPLATES[kind]).read_text(encoding="utf-8")
+    text = _NAME_LINE.sub(f"name: {file.stem}", _SCHEMA_LINE.sub(_OWN_SCHEMA, text), count=1)
     write_whole(file, text.encode())
+    from frontend.scenario import json_schema
+
+    write_whole(file.with_name(SCHEMA), json_schema.text().encode())
     return file
 
 
@@ -97,9 +110,8 @@ def copy_examples(folder: Path, *, replace: bool = False) -> list[Path]:
     prepare_directory(folder / TRACES)
     for source, copy in zip(traces, copied_traces, strict=True):
         write_whole(copy, source.read_bytes())
-    line = f"# yaml-language-server: $schema={SCHEMA}\n"
     for source, copy in zip(sources, copies, strict=True):
-        text = _SCHEMA_LINE.sub(line, source.read_text(encoding="utf-8"))
+        text = _SCHEMA_LINE.sub(_OWN_SCHEMA, source.read_text(encoding="utf-8"))
         write_whole(copy, text.encode())
     write_whole(folder / SCHEMA, json_schema.text().encode())
     return copies

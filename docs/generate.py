@@ -13,6 +13,7 @@ from typing import Any
 
 from bridge.results.result import result_schema, result_schema_text
 from frontend.scenario.json_schema import schema
+from frontend.scenario.reference import sections
 from topology_gen import specs
 
 FOLDER = Path(__file__).resolve().parent
@@ -77,8 +78,8 @@ def pages() -> dict[str, str]:
     """
     scenario = schema()
     return {
-        "scenario.md": SCENARIO_INTRODUCTION + "".join(sections(scenario)),
-        "result.md": RESULT_INTRODUCTION + "".join(sections(result_schema())),
+        "scenario.md": SCENARIO_INTRODUCTION + "".join(parts(scenario)),
+        "result.md": RESULT_INTRODUCTION + "".join(parts(result_schema())),
         "result.schema.json": result_schema_text(),
         "topologies.md": with_families((FOLDER / "topologies.md").read_text(encoding="utf-8")),
     }
@@ -96,112 +97,18 @@ def with_families(page: str) -> str:
     return "".join([before, begin, *lines, end, after])
 
 
-def sections(schema: dict[str, Any]) -> Iterator[str]:
-    """Yield the scalar keys of a schema's root, then one section a block."""
-    definitions = schema["$defs"]
-    plain = {
-        name: field
-        for name, field in schema["properties"].items()
-        if not models(field, definitions)
-    }
-    yield "\n" + table(rows("", plain, definitions))
-    for name, field in schema["properties"].items():
-        for model in models(field, definitions):
-            text = " ".join(model["description"].split())
-            choice = next(
-                (value["const"] for value in model["properties"].values() if "const" in value), None
-            )
-            heading = f"`{name}`" + (f": {choice}" if choice else "")
-            suffix = "[]" if is_list(field) else ""
-            yield f"\n## {heading}\n\n{text}\n\n"
-            yield table(rows(name + suffix + ".", model["properties"], definitions))
-
-
-def rows(
-    prefix: str, properties: dict[str, Any], definitions: dict[str, Any]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield key path, accepted values, default and meaning of every key, nested keys included."""
-    for name, field in properties.items():
-        inner = models(field, definitions)
-        accepted = accepts(field, definitions)
-        if not inner or accepted:
-            given = "default" in field and not isinstance(field["default"], dict)
-            default = f"`{yaml(field['default'])}`" if given and accepted else ""
-            meaning = " ".join(field.get("description", "").split())
-            yield f"`{prefix}{name}`", accepted or "mapping", default, meaning
-        suffix = "[]" if is_list(field) else ""
-        for model in inner:
-            yield from rows(f"{prefix}{name}{suffix}.", model["properties"], definitions)
-
-
-def is_list(field: dict[str, Any]) -> bool:
-    """Return whether the value of a key, if there is one, is a list."""
-    choices = [choice for choice in field.get("anyOf", [field]) if choice.get("type") != "null"]
-    return all(choice.get("type") == "array" for choice in choices)
-
-
-def models(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the models of the mappings that a key, or each entry of its list, can hold."""
-    if "$ref" in field:
-        return models(definitions[field["$ref"].rpartition("/")[2]], definitions)
-    if "properties" in field:
-        return [field]
-    choices = [*field.get("anyOf", ()), *field.get("oneOf", ())]
-    if "items" in field:
-        choices.append(field["items"])
-    return [model for choice in choices for model in models(choice, definitions)]
-
-
-def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
-    """Return text that says which values, other than mappings, a key accepts."""
-    if "$ref" in field:
-        return accepts(definitions[field["$ref"].rpartition("/")[2]], definitions)
-    if "anyOf" in field or "oneOf" in field:
-        options = [*field.get("anyOf", ()), *field.get("oneOf", ())]
-        choices = (accepts(option, definitions) for option in options)
-        return " or ".join(dict.fromkeys(choice for choice in choices if choice))
-    if "const" in field:
-        return f"`{field['const']}`"
-    if "enum" in field:
-        return ", ".join(f"`{value}`" for value in field["enum"])
-    if "examples" in field:
-        return f"such as `{field['examples'][0]}`"
-    match field.get("type"):
-        case "integer" | "number" as kind:
-            return ", ".join([kind, *limits(field)])
-        case "string" | "boolean" | "null" as kind:
-            return str(kind)
-        case "array":
-            if "prefixItems" in field:
-                return f"[{', '.join(accepts(item, definitions) for item in field['prefixItems'])}]"
-            entries = accepts(field["items"], definitions)
-            return f"list of {entries}" if entries else ""
-        case "object" if "properties" not in field:
-            return "mapping"
-    return ""
-
-
-def limits(field: dict[str, Any]) -> Iterator[str]:
-    """Yield the bounds of a number."""
-    signs = {
-        "minimum": "≥",
-        "exclusiveMinimum": ">",
-        "maximum": "≤",
-        "exclusiveMaximum": "<",
-    }
-    for key, sign in signs.items():
-        # A bound near 2³¹ only means that the number must fit into 32 bits.
-        if key in field and field[key] < 2**31 - 1:
-            yield f"{sign} {field[key]}"
-
-
-def yaml(value: Any) -> str:
-    """Return a default as YAML."""
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(yaml, value))}]"
-    return str(value) if value != "" else '""'
+def parts(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield the keys of a schema's root, then one section for each kind of a block."""
+    for section in sections(schema):
+        if section.name:
+            heading = f"`{section.name}`" + (f": {section.choice}" if section.choice else "")
+            yield f"\n## {heading}\n\n{section.text}\n\n"
+        else:
+            yield "\n"
+        yield table(
+            (f"`{row.key}`", row.accepts, f"`{row.default}`" if row.default else "", row.meaning)
+            for row in section.rows
+        )
 
 
 def table(lines: Iterator[tuple[str, str, str, str]]) -> str:

@@ -1,7 +1,8 @@
 """Errors that the frontend raises for input that it does not accept."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 _LONGEST_VALUE = 60
@@ -131,6 +132,48 @@ def shown(data: Any, path: Sequence[str | int]) -> str:
         except ValueError:  # Python refuses to write very long numbers
             text = "of thousands of digits"
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+OTHER_NAMES = {
+    "bruck": ("direct",),
+    "clos": ("leaf_spine", "fat_tree", "rail_optimized"),
+    "double_binary_tree": ("dbt",),
+    "packet": ("express",),
+    "packets": ("express",),
+    "pairwise": ("direct",),
+    "rails": ("rail_optimized", "rail_only"),
+    "recursive_doubling": ("halving_doubling",),
+    "rhd": ("halving_doubling",),
+    "spine_leaf": ("leaf_spine",),
+    "star": ("flat",),
+    "switch": ("flat",),
+    "transformer": ("llm",),
+    "tree": ("dbt",),
+}
+"""What other tools and papers call something: names that a scenario has for it."""
+
+
+def one_of(value: Any, names: Iterable[str]) -> str:
+    """Return what is accepted instead of a value: the names near it, or else all of them.
+
+    Examples
+    --------
+    >>> one_of("rign", ["ring", "direct", "dbt"]), one_of("tree", ["ring", "direct", "dbt"])
+    ('did you mean ring?', 'did you mean dbt?')
+    >>> one_of(3, ["ring", "direct", "dbt"])
+    'expected ring, direct or dbt'
+    """
+    known = list(names)
+    if isinstance(value, str):
+        word = value.strip().lower().replace("-", "_")
+        near = [name for name in OTHER_NAMES.get(word, ()) if name in known]
+        near += get_close_matches(word, known, n=2, cutoff=0.75)
+        near += [name for name in known if len(word) > 2 and word in name.split("_")]
+        if near:
+            *others, last = dict.fromkeys(near)
+            return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
+    *others, last = known
+    return f"expected {', '.join(others) + ' or ' if others else ''}{last}"
 
 
 def printable(text: str) -> str:

@@ -3,6 +3,7 @@
 Merge keys (`<<: *anchor`) work as in YAML 1.1, as most tools understand them.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from frontend.errors import ScenarioError
+from frontend.errors import ScenarioError, shown
 
 Path = tuple[str | int, ...]
 
@@ -67,11 +68,54 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
         mark = error.problem_mark or error.context_mark
         where = reader.where(mark.line + 1) if mark is not None else name
         problem = " ".join(str(error.problem or error.context).split())
-        raise ScenarioError(f"{where}: expected YAML, but {problem}") from None
+        line = mark.line if mark is not None and not one_line else -1
+        plain = _in_plain_words(text.splitlines(), line, problem)
+        raise ScenarioError(f"{where}: {plain or f'expected YAML, but {problem}'}") from None
     except (YAMLError, ReaderError, ValueError, OverflowError) as error:
         raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
     document.lines = reader.lines
     return document
+
+
+def _in_plain_words(lines: list[str], at: int, problem: str) -> str | None:
+    """Return what is wrong with the indentation or the colons of a line, if that is the problem.
+
+    Parameters
+    ----------
+    lines : list of str
+        The text.
+    at : int
+        Index of the line with the problem; negative if there is none.
+    problem : str
+        What the parser says.
+    """
+    if not 0 <= at < len(lines):
+        return None
+    line = lines[at]
+    indent = line[: len(line) - len(line.lstrip())]
+    if "\t" in indent:
+        return "the line begins with a tab: expected spaces, because YAML has no tabs there"
+    if "mapping values are not allowed" not in problem and "<block end>" not in problem:
+        return None
+    if re.match(r"\s*[\w-]+:\s+[\w-]+:\s", line + " "):
+        return "two keys in one line: expected the second one in a line of its own, indented"
+    above = [one for one in lines[:at] if one.strip() and not one.lstrip().startswith("#")]
+    if not above:
+        return None
+    before = above[-1]
+    if not re.match(r"\s*(- +)?[\w.-]+\s*:(\s|$)|\s*- ", before):
+        return f"no colon after the key in the line above, {shown(before.strip(), ())}"
+    spaces = sorted({len(one) - len(one.lstrip()) for one in above})
+    here, there = len(indent), len(before) - len(before.lstrip())
+    if here > there and not before.rstrip().endswith(":"):
+        return (
+            f"the line begins with {here} spaces and the one above with {there}: expected the "
+            "same number for keys of the same block"
+        )
+    if here not in spaces:
+        accepted = " or ".join(str(one) for one in spaces if one <= there)
+        return f"the line begins with {here} spaces: expected {accepted}, as the lines above"
+    return None
 
 
 class _ShallowComposer(Composer):

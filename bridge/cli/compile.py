@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from bridge.cli.options import naming, scenario_argument, seed_option, set_option, with_seed
+from bridge.cli.options import (
+    naming,
+    scenario_or_stdin_argument,
+    seed_option,
+    set_option,
+    with_seed,
+)
 from bridge.files import prepare_directory
 from bridge.present.quantities import scaled_text
 from bridge.simulator import simulate
@@ -15,7 +21,7 @@ from frontend.loading.overrides import Override
 
 
 @click.command("compile")
-@scenario_argument
+@scenario_or_stdin_argument
 @set_option
 @seed_option
 @click.option(

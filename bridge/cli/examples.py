@@ -6,19 +6,27 @@ from pathlib import Path
 
 import click
 
-from bridge.examples import copy_examples, write_scenario
+from bridge.examples import TEMPLATES, copy_examples, write_scenario
 
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
 @click.command("init")
 @click.argument("name", default="first.yaml", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--kind",
+    type=click.Choice(list(TEMPLATES)),
+    default="collective",
+    help="What to start with: one collective on one switch, a Clos network of switches, a cluster "
+    "of GPUs with rails, a language model, a recommendation model, or several jobs.",
+)
 @force_option
-def init_command(name: Path, force: bool) -> None:
+def init_command(name: Path, kind: str, force: bool) -> None:
     """Write a commented scenario to the file NAME.
 
-    NAME is first.yaml by default. The scenario simulates in a second: `cosim run first.yaml`."""
-    click.echo(write_scenario(name, replace=force))
+    NAME is first.yaml by default. The scenario simulates in seconds: `cosim run first.yaml`. The
+    file scenario.schema.json beside it lets editors complete and check keys."""
+    click.echo(write_scenario(name, kind, replace=force))
 
 
 @click.command("examples")

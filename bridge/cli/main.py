@@ -30,6 +30,7 @@ _HOMES = {
     "convert": "convert:convert_command",
     "cost": "cost:cost_command",
     "examples": "examples:examples_command",
+    "explain": "explain:explain_command",
     "fidelity": "fidelity:fidelity_command",
     "import": "imports:import_group",  # `import` cannot be the name of a module
     "init": "examples:init_command",
@@ -188,6 +189,9 @@ def explain(error: click.UsageError) -> str:
 
 def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
+        if _is_key_to_set(error):
+            key = error.option_name.removeprefix("--")
+            return f"{error.option_name}: unknown option: did you mean --set {key}=VALUE?"
         return f"{error.option_name}: unknown option{_did_you_mean(error.possibilities or [])}"
     message = " ".join(error.format_message().split()).rstrip(".")
     if unknown := re.match(r"No such command '(.*?)'", message):
@@ -199,6 +203,16 @@ def _sentence(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter) and error.param is not None:
         return f"{_name(error.param)}: {_reworded(error.message)}"
     return message
+
+
+def _is_key_to_set(error: click.NoSuchOption) -> bool:
+    """Return whether an unknown option is a key of the scenario, of a command that sets keys."""
+    command = None if error.ctx is None else error.ctx.command
+    if command is None or all(parameter.name != "overrides" for parameter in command.params):
+        return False
+    from frontend.loading.problems import key_paths
+
+    return tuple(error.option_name.removeprefix("--").split(".")) in key_paths({})
 
 
 def _commands_like(name: str, context: click.Context | None) -> list[str]:

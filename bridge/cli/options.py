@@ -20,6 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
+_file_or_stdin = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
 
 def _overrides(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> list[Override]:
     # Here, because commands without --set use this module, too, and the import takes 0.3 s.
@@ -40,6 +42,10 @@ def _allow_files(context: click.Context, _: click.Parameter, folders: tuple[Path
         context.with_resource(allow_files(*folders))
 
 
+some_files_or_stdin = click.argument(
+    "scenarios", metavar="FILE...", nargs=-1, required=True, type=_file_or_stdin
+)
+
 allow_files_option = click.option(
     "--allow-files",
     metavar="DIR",
@@ -58,15 +64,22 @@ allow_hooks_option = click.option(
 @contextmanager
 def naming(scenario: Path) -> Iterator[None]:
     """Put the name of the file before the problems of a scenario that has been loaded from it."""
+    name = "stdin" if str(scenario) == "-" else scenario
     try:
         yield
     except ScenarioError as error:
-        raise ScenarioError([f"{scenario}: {one}" for one in error.problems]) from None
+        raise ScenarioError([f"{name}: {one}" for one in error.problems]) from None
 
 
 def scenario_argument(command: F) -> F:
     """Add FILE and --allow-files to a command, which gets `scenario`."""
     argument = click.argument("scenario", metavar="FILE", type=existing_file)
+    return argument(allow_files_option(command))
+
+
+def scenario_or_stdin_argument(command: F) -> F:
+    """Do the same for a command that reads the scenario once, so that `-` can be stdin."""
+    argument = click.argument("scenario", metavar="FILE", type=_file_or_stdin)
     return argument(allow_files_option(command))
 
 

@@ -12,7 +12,7 @@ from bridge.cli.options import (
     json_option,
     naming,
     run_folder_option,
-    scenario_argument,
+    scenario_or_stdin_argument,
     seed_option,
     set_option,
     with_seed,
@@ -26,7 +26,7 @@ from frontend.loading.overrides import Override
 
 
 @click.command("run")
-@scenario_argument
+@scenario_or_stdin_argument
 @set_option
 @run_folder_option
 @json_option
@@ -44,8 +44,8 @@ def run_command(
 ) -> None:
     """Simulate the scenario FILE and print a summary.
 
-    FILE is a YAML file, such as those in scenarios/. The summary goes to stdout; the full result
-    goes to result.json in the folder that --out names."""
+    FILE is a YAML file, such as those in scenarios/, or - for stdin. The summary goes to stdout;
+    the full result goes to result.json in the folder that --out names."""
     # Loaded only once, because FILE may be a pipe.
     loaded = with_outputs(simulate.load(scenario, with_seed(overrides, seed)), outputs)
     if loaded.outputs.timeline is not None and as_json and out is None:

@@ -8,24 +8,38 @@ from pathlib import Path
 import click
 
 import frontend
-from bridge.cli.options import naming, scenario_argument, set_option
+from bridge.cli.options import allow_files_option, naming, set_option, some_files_or_stdin
 from bridge.present.quantities import byte_rate_text, scaled_text
+from frontend.errors import ScenarioError
 from frontend.loading.overrides import Override
 from frontend.schema.base import Model
 from frontend.schema.quantities import ByteRate, Rate
 
 
 @click.command("validate")
-@scenario_argument
+@some_files_or_stdin
+@allow_files_option
 @set_option
-def validate_command(scenario: Path, overrides: list[Override]) -> None:
-    """Check the scenario FILE without simulating it; this needs no ns-3.
+def validate_command(scenarios: tuple[Path, ...], overrides: list[Override]) -> None:
+    """Check scenario files without simulating them; this needs no ns-3.
 
     On stderr, the command prints each bandwidth in bits and in bytes per second."""
+    problems: list[str] = []
+    for scenario in scenarios:
+        try:
+            _validate(scenario, overrides)
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+
+
+def _validate(scenario: Path, overrides: list[Override]) -> None:
+    """Check a scenario and print its bandwidths; raise ScenarioError if something is wrong."""
     loaded = frontend.load_scenario(scenario, overrides)
     with naming(scenario):
         frontend.validate_scenario(loaded)
-    click.echo(f"{scenario}: valid")
+    click.echo(f"{'stdin' if str(scenario) == '-' else scenario}: valid")
     for key, bits_per_s in _bandwidths(loaded, ""):
         both = f"{scaled_text(bits_per_s, 'bit/s')} = {byte_rate_text(bits_per_s)}"
         click.echo(f"{key}: {both}", err=True)

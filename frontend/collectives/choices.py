@@ -22,6 +22,7 @@ from pydantic_core import CoreSchema, core_schema
 from frontend.collectives.algorithm_options import AlgorithmOptions, LevelAlgorithmName
 from frontend.collectives.registry import ALGORITHMS, Algorithm, dimension_and_root
 from frontend.collectives.setting import Setting
+from frontend.errors import one_of
 from frontend.schema.base import Model, as_tuple
 from frontend.schema.files import require_allowed
 from topology_gen.lowering.algorithm import Operation
@@ -77,10 +78,9 @@ class _RegisteredName:
     @staticmethod
     def _known(value: Any) -> Any:
         if not isinstance(value, str) or value not in ALGORITHMS:
-            *names, last = ALGORITHMS
             problem = ALGORITHMS.problem(value)
             because = f" ({problem})" if problem else ""
-            raise ValueError(f"expected {', '.join(names)} or {last}{because}")
+            raise ValueError(f"{one_of(value, ALGORITHMS)}{because}")
         return value
 
     @classmethod

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +23,9 @@ from frontend.schema.files import FOLDER, GIVEN, KNOWN, OWN, require_allowed
 from frontend.workloads import WORKLOADS
 from frontend.yaml_document import read
 from topology_gen.files import read_text
+
+STDIN = "-"
+"""The name of a file that stands for the standard input."""
 
 OWN_KEYS = "x-"
 """How keys begin that are the user's own, such as a place for YAML anchors; cosim ignores them."""
@@ -57,7 +61,8 @@ def load_scenario(source: Source, overrides: Overrides = ()) -> Scenario:
     Parameters
     ----------
     source : path, mapping, Scenario or Content
-        A YAML 1.2 file, or its content. The file `result.json` of a run gives its scenario.
+        A YAML 1.2 file, ``"-"`` for the standard input, or its content. The file `result.json` of
+        a run gives its scenario.
     overrides : mapping of key path to value, or sequence of "key.path=value"
         Values to set before checking, as `cosim run --set` does.
 
@@ -165,7 +170,10 @@ def read_scenario(source: Source) -> Content:
     path = Path(source)
     name = os.fspath(source)
     try:
-        text = read_text(path)
+        if name == STDIN:
+            name, text = "stdin", sys.stdin.read()
+        else:
+            text = read_text(path)
     except FileNotFoundError:
         raise ScenarioError(f"{name}: no such file: expected a scenario in YAML") from None
     except UnicodeDecodeError:

@@ -1,5 +1,6 @@
 """Describe each problem of a scenario in one sentence: place, key, value, and what is accepted."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from frontend.errors import RefusedError, in_file, key_path, name_of, shown
+from frontend.errors import RefusedError, in_file, key_path, name_of, one_of, shown
 from frontend.loading.stored import REMOVED
 from frontend.scenario import Scenario
 from frontend.schema.base import description
@@ -257,10 +258,12 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
         case "value_error":
             return str(context["error"])
         case "literal_error":
-            return "expected " + str(context["expected"]).replace("'", "")
+            names = re.findall(r"'([^']*)'", expected := str(context["expected"]))
+            return one_of(details["input"], names) if names else f"expected {expected}"
         case "union_tag_invalid":
             problem = TOPOLOGIES.problem(context["tag"]) or WORKLOADS.problem(context["tag"])
-            return f"expected {_description(path, known)}" + (f" ({problem})" if problem else "")
+            names = families(known[path[:-1]])
+            return one_of(context["tag"], names) + (f" ({problem})" if problem else "")
         case "string_pattern_mismatch":
             return f"expected {_description(path, known)}"
         case "too_long":
@@ -268,6 +271,12 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
         case "number_or_mapping":
             return f"expected a whole number, or a mapping with the keys {_keys(path, known)}"
         case "model_type" | "model_attributes_type" | "dict_type":
+            key = known.get(path)
+            if key is not None and isinstance(key.discriminator, str):
+                return (
+                    f"expected a mapping with the keys {key.discriminator} "
+                    f"({_description((*path, key.discriminator), known)}) and those that it needs"
+                )
             return f"expected a mapping with the keys {_keys(path, known)}"
     message = " ".join(details["msg"].split())
     return message[0].lower() + message[1:]

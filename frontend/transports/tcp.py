@@ -167,7 +167,11 @@ class _Tcp(Protocol[TcpTransport]):
                 "delayed ACK ends in a retransmission timeout",
             )
         if transport.variant == "dctcp" and not transport.ecn:
-            yield "transport.ecn", "expected true, because transport.variant is dctcp"
+            yield (
+                "transport.ecn",
+                "expected true, because transport.variant is dctcp, and switches.ecn_threshold, "
+                "such as 100KB at 10Gbps or 1MB at 100Gbps",
+            )
 
     def fields(
         self, transport: TcpTransport, links: Links, switches: Switches

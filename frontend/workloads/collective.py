@@ -1,5 +1,6 @@
 """Workload kind `collective`: one collective over a group, whose ranks start together or apart."""
 
+import re
 from collections.abc import Iterator
 from math import gcd
 from typing import Annotated, Any, Literal, NamedTuple
@@ -10,7 +11,7 @@ from frontend import units
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, algorithm_of
 from frontend.collectives.program.program import block_units
-from frontend.collectives.registry import ROOTED, CollectiveOperation
+from frontend.collectives.registry import OPERATIONS, ROOTED, CollectiveOperation
 from frontend.schema.base import Whole, as_tuple, listed
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Delay, PositiveSize, Size
@@ -56,6 +57,14 @@ def _is_list(value: Any) -> bool:
 
 def _written(rows: Any) -> list[list[str | int]]:
     return [[size.written() for size in row] for row in rows]
+
+
+def _operation(value: Any) -> Any:
+    """Return our name of an operation for a spelling of it, such as AllReduce or alltoall."""
+    if not isinstance(value, str):
+        return value
+    written = re.sub(r"[\s_-]", "", value).lower().replace("all2all", "alltoall")
+    return next((name for name in OPERATIONS if name.replace("_", "") == written), value)
 
 
 SizeMatrix = Annotated[
@@ -111,8 +120,9 @@ class CollectiveWorkload(AlgorithmOptions):
 
     kind: Literal["collective"]
     """One collective."""
-    operation: CollectiveOperation
-    """The operation."""
+    operation: Annotated[CollectiveOperation, BeforeValidator(_operation)]
+    """The operation. Names as NCCL writes them are accepted, too: AllReduce, alltoall,
+    reduce-scatter."""
     algorithm: AnyAlgorithm
     """The algorithm. auto: the one with the least estimated time; the result says why."""
     bytes: PositiveSize | None = None

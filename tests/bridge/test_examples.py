@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from bridge.cli.main import main
-from bridge.examples import examples_folder
+from bridge.examples import TEMPLATES, examples_folder
 from frontend import load_scenario
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -33,6 +34,20 @@ def test_new_scenario_runs(words: list[str], file: str) -> None:
     explained = [line for line in lines if ":" in line and not line.startswith("#")]
     bare = [line for line in explained if "#" not in line]
     assert [line.partition(":")[0] for line in bare] == ["schema_version", "name", "description"]
+    # Editors find the schema that the first line names.
+    named = lines[0].removeprefix("# yaml-language-server: $schema=")
+    assert "workload" in json.loads(Path(named).read_text())["properties"]
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_each_kind_of_a_new_scenario_is_explained_and_runs(kind: str) -> None:
+    assert cosim("init", "mine", "--kind", kind) == (0, "mine.yaml\n")
+    lines = Path("mine.yaml").read_text().splitlines()
+    explained = [line for line in lines if ":" in line and not line.startswith("#")]
+    bare = [line for line in explained if "#" not in line]
+    assert [line.partition(":")[0] for line in bare] == ["schema_version", "name", "description"]
+    code, output = cosim("run", "mine.yaml")
+    assert code == 0, output
 
 
 def test_new_scenario_replaces_nothing() -> None:

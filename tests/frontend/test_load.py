@@ -114,8 +114,10 @@ def test_the_texts_that_the_table_breaks_are_right(write, text):
 
 
 def test_broken_yaml_names_the_line(write):
-    with pytest.raises(ScenarioError, match=r"^x\.yaml:2: expected YAML, but .*mapping values"):
+    with pytest.raises(ScenarioError, match=r"^x\.yaml:2: two keys in one line"):
         load_scenario(write("a: 1\nb: c: d\n"))
+    with pytest.raises(ScenarioError, match=r"^x\.yaml:3: expected YAML, but"):
+        load_scenario(write("a: 1\nb: [c\n"))
 
 
 def test_files_that_cannot_be_read(write, tmp_path):

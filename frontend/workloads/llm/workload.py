@@ -15,6 +15,7 @@ from pydantic import (
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
+from frontend.errors import one_of
 from frontend.kernels import CHIPS
 from frontend.models.cards import CARDS, Card
 from frontend.schema.base import (
@@ -44,7 +45,7 @@ def _one_of(names: tuple[str, ...], value: Any, examples: str) -> Any:
 def _read_card(value: Any) -> Any:
     if isinstance(value, str):
         if value not in CARDS:
-            raise ValueError(f"expected {', '.join(CARDS)}, or a mapping with a card")
+            raise ValueError(one_of(value, [*CARDS, "a mapping with a card"]))
         return CARDS[value]
     if isinstance(value, dict) and isinstance(value.get("card"), str):
         return _read_card(value["card"]) | {k: v for k, v in value.items() if k != "card"}
