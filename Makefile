@@ -4,8 +4,10 @@ ARGS     ?=
 VENV     := .venv
 BIN      := $(VENV)/bin
 PIP      := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check -c constraints.txt
+# All but `scripting`, which compiles for minutes.
+EXTRAS   := cluster,pandas,parquet,plot,report
 BUILD     = echo "Building the package (minutes the first time)" && \
-            $(PIP) --no-build-isolation -e . $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR)) && \
+            $(PIP) --no-build-isolation -e '.[$(EXTRAS)]' $(if $(WERROR),-Ccmake.define.COSIM_WERROR=$(WERROR)) && \
             $(BIN)/python -m compileall -q bridge cosim frontend topology_gen
 
 CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -name '*.cc' -o -name '*.cpp' -o -name '*.h')

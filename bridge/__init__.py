@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ResultError,
         StreamError,
     )
+    from bridge.registration import register
     from bridge.results.errors import SimulationError, SimulationInterrupted
     from bridge.results.result import Result
     from bridge.simulator.hooks import BuiltSimulation
@@ -43,6 +44,7 @@ _HOMES = {
     "allow_files": "frontend.schema.files",
     "compile": "bridge.simulator.simulate",
     "load_scenario": "frontend",
+    "register": "bridge.registration",
     "replay": "bridge.simulator.simulate",
     "run": "bridge.simulator.simulate",
     "sweep": "bridge.batch.sweep",
@@ -65,6 +67,7 @@ __all__ = [
     "allow_files",
     "compile",
     "load_scenario",
+    "register",
     "replay",
     "run",
     "sweep",

@@ -39,11 +39,16 @@ def install_example(repository: Path) -> Callable[[str, Path], None]:
         ):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(code, encoding="utf-8")
-        lines = []
+        entries: dict[str, dict[str, str]] = {}
         for toml in re.findall(r"```toml\n(.*?)```", page, re.DOTALL):
             for group, points in tomllib.loads(toml)["project"]["entry-points"].items():
                 ours = {name: place for name, place in points.items() if place.startswith(package)}
-                lines += [f"[{group}]", *map(" = ".join, ours.items())] if ours else []
+                entries.setdefault(group, {}).update(ours)
+        lines = [
+            line
+            for group, ours in entries.items()
+            for line in (f"[{group}]", *map(" = ".join, ours.items()))
+        ]
         information = folder / f"{package}-1.0.dist-info"
         information.mkdir()
         (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\n")

@@ -61,6 +61,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._type = type_
         self._entries: dict[str, Entry] = {}
         self._problems: dict[str, str] = {}
+        self._own: set[str] = set()
         self._is_complete = False
 
     def register(self, entry: Entry) -> Entry:
@@ -75,6 +76,20 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             raise RegistrationError(f"the {self.kind} {entry.name!r} is registered twice")
         self._entries[entry.name] = entry
         return entry
+
+    def register_own(self, entry: Entry) -> None:
+        """Add an entry of this process, or replace one that this method has added.
+
+        Raises
+        ------
+        RegistrationError
+            An entry of this name exists, and this method has not added it.
+        """
+        self._complete()
+        if entry.name in self._own:
+            del self._entries[entry.name]
+        self.register(entry)
+        self._own.add(entry.name)
 
     def __getitem__(self, name: str) -> Entry:
         """Return the entry of a name; raise KeyError if there is none."""

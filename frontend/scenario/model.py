@@ -85,6 +85,24 @@ def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     return WORKLOADS[workload.kind].default_collective() if workload is not None else None
 
 
+def add_kind(block: str) -> None:
+    """Let scenarios have the keys of a topology family or workload kind that has been registered.
+
+    Parameters
+    ----------
+    block : str
+        `topology` or `workload`.
+    """
+    models: list[Any] = (
+        [entry.model for entry in TOPOLOGIES.values()]
+        if block == "topology"
+        else [entry.model for entry in WORKLOADS.values()]
+    )
+    union: Any = Union[tuple(models)]  # noqa: UP007
+    Scenario.model_fields[block].annotation = union
+    Scenario.model_rebuild(force=True)
+
+
 class Scenario(Model):
     """Everything that a run depends on."""
 

@@ -32,7 +32,9 @@ def attribute_docstrings(kind: type) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         module = sys.modules.get(base.__module__)
-        source = inspect.getsourcefile(module) if module and base is not object else None
+        # A class of a notebook has a module without a file.
+        has_file = base is not object and getattr(module, "__file__", None) is not None
+        source = inspect.getsourcefile(module) if module and has_file else None
         if source is not None:
             found.update(_of_file(source).get(base.__name__, {}))
     return found
