@@ -9,8 +9,10 @@ Source: NVIDIA/nccl-tests (`src/*.cu`, and `doc/PERFORMANCE.md` for the bus band
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from bridge.batch.points import Outcome, Point
@@ -105,17 +107,27 @@ class Row:
         Elements of the data, or of a block of it.
     outcome : Outcome
         The run, or why it failed.
+    measured_us : float, optional
+        Time that was measured on a cluster.
     """
 
     size: int
     count: int
     outcome: Outcome
+    measured_us: float | None = None
 
     @property
     def time_us(self) -> float | None:
         """Time of the operation; None if its run failed."""
         result = self.outcome.result
         return None if result is None or self.outcome.error else round(result.time_ns / 1e3, 6)
+
+    @property
+    def error(self) -> float | None:
+        """How much longer the simulated time is than the measured one, relative to it."""
+        if self.time_us is None or self.measured_us is None:
+            return None
+        return self.time_us / self.measured_us - 1
 
     @property
     def algorithm(self) -> str:
@@ -129,6 +141,39 @@ class Row:
             return None
         algorithm = self.size / self.time_us / 1e3
         return algorithm, algorithm * program.bus_factor(ranks)
+
+
+_MEASURED = re.compile(
+    r"\s*(?P<size>\d+)\s+\d+\s+[a-z]\w*\s+\w+\s+-?\d+\s+(?P<time>\d+(?:\.\d+)?)\s+"
+    r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
+)
+"""A row of nccl-tests: size, count, type, redop, root, and time, algbw and busbw out of place."""
+
+
+def measured_times(log: Path) -> dict[int, float]:
+    """Return the times out of place of a table that nccl-tests printed, in µs, by size.
+
+    Lines that are no row of the table, such as those of `NCCL_DEBUG`, are passed over. Of a size
+    that occurs several times, the last row counts.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or has no row with a size and a time above 0.
+    """
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(f"--measured {log}: {error.strerror}: expected a file") from None
+    rows = [match for match in map(_MEASURED.match, lines) if match]
+    found = {int(row["size"]): float(row["time"]) for row in rows}
+    found = {size: time for size, time in sorted(found.items()) if size and time}
+    if not found:
+        raise InputError(
+            f"--measured {log}: expected the table of a program of nccl-tests, with the columns "
+            "size, count, type, redop, root, time, algbw and busbw"
+        )
+    return found
 
 
 def sizes(least: int, most: int, factor: int, step: int) -> Iterator[int]:

@@ -59,6 +59,8 @@ class _Bytes(click.ParamType[int]):
               help="The network: an estimate, or express for packets.")  # fmt: skip
 @click.option("--algorithm", default="", metavar="NAME",
               help="Algorithm; by default that of the scenario, or else auto.")  # fmt: skip
+@click.option("--measured", metavar="LOG", type=click.Path(path_type=Path),
+              help="Printed by the program on a cluster: simulate its sizes, compare.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), help="Sizes that run at the same time.")
 @set_option
 @seed_option
@@ -75,6 +77,7 @@ def nccl_tests_command(
     root: int,
     fabric: str,
     algorithm: str,
+    measured: Path | None,
     jobs: int | None,
     overrides: list[Override],
     seed: int | None,
@@ -86,8 +89,9 @@ def nccl_tests_command(
     PROGRAM is all_reduce_perf, all_gather_perf, reduce_scatter_perf, alltoall_perf, sendrecv_perf,
     broadcast_perf, reduce_perf, gather_perf or scatter_perf. The command simulates one operation
     for each size, out of place, and takes from FILE everything but the workload. Sizes, counts and
-    bus bandwidths are those of nccl-tests."""
-    from bridge.batch.nccl_tests import DATA_TYPES, PROGRAMS, Row, Test, sizes
+    bus bandwidths are those of nccl-tests. With --measured, the sizes are those of LOG, and the
+    error of each time is that of the simulation."""
+    from bridge.batch.nccl_tests import DATA_TYPES, PROGRAMS, Row, Test, measured_times, sizes
     from bridge.cli.points import require_all, run_counted
     from bridge.errors import InputError
     from frontend.loading.load import read_scenario
@@ -99,7 +103,8 @@ def nccl_tests_command(
         if value not in known:
             raise InputError(f"{option} {value}: expected one of {', '.join(known)}")
     test = Test(program, DATA_TYPES[datatype], root, fabric, algorithm)
-    wanted = list(sizes(minbytes, maxbytes, stepfactor, stepbytes))
+    times = {} if measured is None else measured_times(measured)
+    wanted = list(times or sizes(minbytes, maxbytes, stepfactor, stepbytes))
     with naming(scenario):
         ranks, rows = test.points(read_scenario(scenario), with_seed(overrides, seed), wanted)
     if not rows:
@@ -111,7 +116,7 @@ def nccl_tests_command(
         [point for _, _, point in rows], None, jobs=jobs, address=None, quiet=as_json
     )
     table = _Table(test, datatype, ranks, [
-        Row(size, count, outcome)
+        Row(size, count, outcome, times.get(size))
         for (size, count, _), outcome in zip(rows, outcomes, strict=True)
     ])  # fmt: skip
     click.echo(table.json() if as_json else table.text())
@@ -132,6 +137,7 @@ class _Table:
 
         self._test, self._datatype, self._ranks, self._rows = test, datatype, ranks, rows
         self._program = PROGRAMS[test.program]
+        self._compares = any(row.measured_us is not None for row in rows)
 
     def _records(self) -> list[dict[str, Any]]:
         records = []
@@ -150,6 +156,8 @@ class _Table:
                     "algorithm": row.algorithm,
                 }
             )
+            if self._compares:
+                records[-1] |= {"measured_us": row.measured_us, "error": row.error}
         return records
 
     def _mean(self) -> float:
@@ -178,9 +186,10 @@ class _Table:
             f"# {self._test.program} on {self._ranks} ranks, simulated by {self._test.fabric}",
             "#",
             f"#{'size':>12} {'count':>13} {'type':>9} {'redop':>7} {'root':>5} "
-            f"{'time':>9} {'algbw':>7} {'busbw':>7}  algorithm",
+            f"{'time':>9} {'algbw':>7} {'busbw':>7}"
+            f"{'  measured   error' if self._compares else ''}  algorithm",
             f"#{'(B)':>12} {'(elements)':>13} {'':>9} {'':>7} {'':>5} "
-            f"{'(us)':>9} {'(GB/s)':>7} {'(GB/s)':>7}",
+            f"{'(us)':>9} {'(GB/s)':>7} {'(GB/s)':>7}{'      (us)' if self._compares else ''}",
         ]
         for one in self._records():
             measured = (
@@ -190,9 +199,17 @@ class _Table:
             )
             lines.append(
                 f"{one['size']:>13} {one['count']:>13} {one['type']:>9} {one['redop']:>7} "
-                f"{one['root']:>5} {measured}  {one['algorithm']}"
+                f"{one['root']:>5} {measured}{self._compared(one)}  {one['algorithm']}"
             )
         return "\n".join([*lines, f"# Avg bus bandwidth    : {self._mean():g}", "#"])
+
+    def _compared(self, one: dict[str, Any]) -> str:
+        """Return the measured time and the error of a row, as wide in each row."""
+        if not self._compares:
+            return ""
+        if one["error"] is None:
+            return f"{'–':>10} {'–':>7}"
+        return f"{_digits(one['measured_us']):>10} {100 * one['error']:+6.1f}%"
 
 
 def _digits(time_us: float) -> str:

@@ -44,7 +44,20 @@ from topology_gen.networks.servers import (
 from topology_gen.topoopt import Demand, data_parallel, from_json, split_degree, topology_finder
 from topology_gen.topoopt.demand import between_servers
 
-ServerName = Literal["dgx_a100", "dgx_h100", "hgx_b200", "gb200_nvl72", "mi300x"]
+ServerName = Literal[
+    "dgx_a100",
+    "dgx_h100",
+    "hgx_h100",
+    "hgx_h200",
+    "hgx_b200",
+    "gb200_nvl72",
+    "p4d",
+    "p5",
+    "p5en",
+    "a3_mega",
+    "dgx_spark",
+    "mi300x",
+]
 
 Ratio = Annotated[float, Field(gt=0, le=1000)]
 """A positive ratio."""

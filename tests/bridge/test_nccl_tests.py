@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.batch.nccl_tests import PROGRAMS, sizes
+from bridge.batch.nccl_tests import PROGRAMS, measured_times, sizes
 from bridge.errors import InputError
 from tests.bridge.command_line import answer_of, invoke
 
@@ -128,3 +128,43 @@ def test_the_algorithm_of_the_scenario_is_used(cluster: Path) -> None:
     gathered = answer_of("nccl-tests all_gather_perf", cluster, own, "-b 1K -e 1K")
     assert reduced["rows"][0]["algorithm"] == "halving_doubling"
     assert gathered["rows"][0]["algorithm"] == "direct"
+
+
+LOG = """\
+node0:71:71 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
+# nThread 1 nGpus 1 minBytes 1024 maxBytes 4096 step: 2(factor) warmup iters: 5 iters: 20
+#
+#                                                              out-of-place                in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)
+        1024           256     float     sum      -1    20.00    0.05    0.08      0    19.90
+        2048           512     float     sum      -1    21.00    0.10    0.15    N/A    20.90
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 0.115
+"""
+
+
+def test_a_table_is_compared_with_its_measurement(cluster: Path, tmp_path: Path) -> None:
+    log = tmp_path / "measured.log"
+    log.write_text(LOG)
+    assert measured_times(log) == {1024: 20, 2048: 21}
+    rows = answer_of("nccl-tests all_reduce_perf", cluster, f"--measured {log}")["rows"]
+    assert [row["measured_us"] for row in rows] == [20, 21]
+    for row in rows:
+        assert row["error"] == pytest.approx(row["time_us"] / row["measured_us"] - 1)
+
+
+def test_a_table_of_its_own_has_no_error(cluster: Path, tmp_path: Path) -> None:
+    log = tmp_path / "own.log"
+    words = "nccl-tests alltoall_perf", cluster
+    log.write_text(invoke(*words, "-b 1K -e 16M -f 16").stdout)
+    rows = answer_of(*words, f"--measured {log}")["rows"]
+    assert [row["size"] for row in rows] == [2**10, 2**14, 2**18, 2**22]
+    # The table has two decimals.
+    assert all(abs(row["error"]) * row["measured_us"] <= 0.006 for row in rows)
+    [line] = [
+        line.split()
+        for line in invoke(*words, f"--measured {log}").stdout.splitlines()
+        if line.lstrip().startswith("1024 ")
+    ]
+    assert line[8:10] == [line[5], f"{100 * rows[0]['error']:+.1f}%"]

@@ -139,25 +139,37 @@ _NVLINK_HOP_PS = 468_125
 """Half of the latency between two GPUs of an HGX H100 over an NVSwitch, as ASTRA-sim's analytical
 network was fitted to it (936.25 ns)."""
 
+_AMPERE = Server(
+    8, 6, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
+)
+_HOPPER = Server(
+    8, 4, 3600 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+)
+
 SERVERS: dict[str, Server] = {
-    "dgx_a100": Server(
-        8, 6, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
-    ),
-    "dgx_h100": Server(
-        8, 4, 3600 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
-    ),
+    "dgx_a100": _AMPERE,
+    "dgx_h100": _HOPPER,
+    "hgx_h100": _HOPPER,
+    "hgx_h200": _HOPPER,
     "hgx_b200": Server(
         8, 2, 7200 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
     ),
     "gb200_nvl72": Server(
         72, 18, 7200 * _GBPS, _NVLINK_HOP_PS, nics=72, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
     ),
+    "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS),
+    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS),
+    "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS),
+    "a3_mega": replace(_HOPPER, nic_bps=200 * _GBPS),
+    "dgx_spark": Server(1, 0, _GBPS, 0, nics=1, nic_bps=200 * _GBPS),
     "mi300x": Server(
         8, 0, 7 * 512 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
     ),
 }
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
-what data sheets state, such as 900 GB/s for the H100."""
+what data sheets state, such as 900 GB/s for the H100. `p4d`, `p5` and `p5en` are those of AWS with
+all their EFA adapters, and `a3_mega` that of Google Cloud with the NICs of its GPUs. `dgx_spark`
+has one GPU, so its scale-up numbers mean nothing."""
 
 
 def joined(

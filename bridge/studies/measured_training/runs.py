@@ -207,7 +207,7 @@ class Run(NamedTuple):
             "gather_element": "1B" if has("fp8_gather") else "2B",
             "recompute": "selective" if has("selective_recompute") else recompute,
             "flash_attention": not has("no_flash"),
-            "overlap": {"tp": has("tp_overlap"), "weights": has("gather")},
+            "overlap": {"tp": has("tp_overlap"), "gather": has("gather")},
         }
 
     def _compute(self, efficiency: float) -> dict[str, Any]:

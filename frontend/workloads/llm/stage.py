@@ -80,7 +80,7 @@ class DataParallel:
             for count, groups in zip(weights, self.groups, strict=True)
         ]
         self.stream.compute("optimizer", "update", self.operators.update(sum(shared)))
-        if self.zero in (1, 2) and not self.workload.overlap.weights:
+        if self.zero in (1, 2) and not self.workload.overlap.gather:
             for kind, count in enumerate(weights):
                 transfer = self._weights(kind, count)
                 self.stream.wait(transfer, "weights.all_gather")
@@ -438,7 +438,7 @@ class _Stage:
         """Gather the weights of each chunk, which wait for them in their first forward phase."""
         self.arriving: dict[int, list[int]] = {}
         layout = self.workload.layout
-        if layout.zero in (1, 2) and self.workload.overlap.weights:
+        if layout.zero in (1, 2) and self.workload.overlap.gather:
             for place, chunk in enumerate(self.chunks):
                 unit = Unit("weights", chunk_weights(self.workload.model, layout, chunk))
                 self.arriving[place] = self.data.gather(unit, self.stream.last)

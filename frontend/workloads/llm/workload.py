@@ -122,7 +122,7 @@ class Overlap(Model):
     """The same for the all-to-alls of ep."""
     dp: bool = True
     """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
-    weights: bool = False
+    gather: bool = False
     """zero 1, 2: whether weights are gathered part by part during the forward phase of the next
     iteration; otherwise all of them after the update. An iteration begins with its gathers."""
     prefetch: Whole = 1

@@ -49,7 +49,7 @@ def test_volumes(
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
         recompute=recompute,
-        overlap={"dp": overlap, "tp": overlap, "ep": overlap, "weights": gather},
+        overlap={"dp": overlap, "tp": overlap, "ep": overlap, "gather": gather},
         gather_element=f"{element}B",
         bucket="20kB",
     ).plan  # fmt: skip
@@ -159,7 +159,7 @@ def test_the_first_use_of_a_chunk_waits_for_its_weights(iterations):
         8,
         model=CARD | {"vocabulary": 0},
         layout={"pp": 2, "chunks": 2, "zero": 1},
-        overlap={"weights": True},
+        overlap={"gather": True},
         iterations=iterations,
     ).plan
     for trace in plan.traces:
