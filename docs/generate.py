@@ -56,16 +56,16 @@ rewrites the file. `cosim explain KEY` prints what this page says about a key, w
 
 ## Editors and shells
 
-`cosim init` and `cosim examples` write the file `scenario.schema.json`, the JSON Schema of this page,
-beside the scenarios, and name it in their first line:
+`cosim init` and `cosim examples` write the file `scenario.schema.json`, the JSON Schema of this
+page, beside the scenarios, and name it in their first line:
 
 ```yaml
 # yaml-language-server: $schema=scenario.schema.json
 ```
 
-Editors that use yaml-language-server then complete keys and mark wrong ones: Visual Studio Code with
-the extension YAML of Red Hat, Neovim, Emacs and others. For a scenario without this line, add it and
-run `cosim schema > scenario.schema.json`.
+Editors that use yaml-language-server then complete keys and mark wrong ones: Visual Studio Code
+with the extension YAML of Red Hat, Neovim, Emacs and others. For a scenario without this line, add
+it and run `cosim schema > scenario.schema.json`.
 
 To let bash complete commands and options, run this line, or add it to `~/.bashrc`; for zsh, write
 `zsh_source`, and for fish run `_COSIM_COMPLETE=fish_source cosim | source`:

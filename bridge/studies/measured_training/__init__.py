@@ -20,7 +20,7 @@ bridge.studies.measured_training.predictions` simulates all, in ten minutes of C
 To get the scenario of a row and to run it, such as the first one:
 
 ```sh
-python -m bridge.studies.measured_training 405b-h100-512 | cosim run /dev/stdin --out results/405b
+python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out results/405b
 ```
 
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,

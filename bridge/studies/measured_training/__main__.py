@@ -13,7 +13,7 @@ from bridge.studies.measured_training.runs import Table
 @click.command()
 @click.argument("name", metavar="ID")
 def main(name: str) -> None:
-    """Print a published run as a scenario, for `cosim run /dev/stdin`.
+    """Print a published run as a scenario, for `cosim run -`.
 
     The IDs are in the table of docs/measured.md.
     """
