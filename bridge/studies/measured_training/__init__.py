@@ -38,8 +38,8 @@ in which `CLONE` is a clone of `mlcommons/training_results_vX.Y`.
 `compute.efficiency`, from the smallest system. All else is predicted. *Two numbers* are shown
 beside it: a factor, and a time that is the same for each step, from the two smallest systems of the
 same layout. If that time is large, something in a step does not shrink with more GPUs and is not in
-the model. `python -m bridge.studies.measured_training.fit` fits the numbers again. A later version
-that has the efficiency of each kind of kernel (`compute.kernels`) needs no fit.
+the model. `python -m bridge.studies.measured_training.fit` fits the numbers again. Kernels by
+their shape need no fit, but are less exact yet ([llm](llm.md#kernels-by-their-shape)).
 
 **The baseline** is the textbook's formula, fitted likewise: FLOP of the model / (peak · share) · (1
 + (p - 1) / (v · m)), with p pipeline stages, v chunks and m micro-batches.
