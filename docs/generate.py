@@ -52,7 +52,29 @@ the scenario in it.
 
 The [README](../README.md#a-scenario) shows a complete scenario, and the [glossary](glossary.md)
 explains the terms. If cosim warns that keys have moved since the version before, `cosim convert`
-rewrites the file. `cosim schema` prints this reference as a JSON Schema, for editors.
+rewrites the file. `cosim explain KEY` prints what this page says about a key, with an example.
+
+## Editors and shells
+
+`cosim init` and `cosim examples` write the file `scenario.schema.json`, the JSON Schema of this
+page, beside the scenarios, and name it in their first line:
+
+```yaml
+# yaml-language-server: $schema=scenario.schema.json
+```
+
+Editors that use yaml-language-server then complete keys and mark wrong ones: Visual Studio Code
+with the extension YAML of Red Hat, Neovim, Emacs and others. For a scenario without this line, add
+it and run `cosim schema > scenario.schema.json`.
+
+To let bash complete commands and options, run this line, or add it to `~/.bashrc`; for zsh, write
+`zsh_source`, and for fish run `_COSIM_COMPLETE=fish_source cosim | source`:
+
+```sh
+eval "$(_COSIM_COMPLETE=bash_source cosim)"
+```
+
+## Keys outside all blocks
 """
 
 RESULT_INTRODUCTION = """\
