@@ -160,8 +160,8 @@ class RoceTransport(Transport):
     public simulator of the HPCC paper is configured."""
     header: Literal["ethernet", "ns3"] = "ethernet"
     """Bytes of a data packet beside its payload. ethernet: 82, as on a wire (preamble, gap,
-    Ethernet, IPv4, UDP, base transport header and two checksums); ns3: 36, as in the public ns-3
-    code, whose transmission times are whole nanoseconds. hpcc adds 42 bytes, timely 8 with ns3.
+    Ethernet, IPv4, UDP, base transport header and two checksums); ns3: 48, as in the public ns-3
+    code, which cuts transmission times to whole nanoseconds. hpcc adds 42 bytes, timely 8 with ns3.
     `links.header` does not count."""
     payload: PositiveSize | None = None
     """Payload of a full packet; null: 4096B (mellanox), 1000B (hpcc_2019)."""
@@ -212,7 +212,7 @@ class _Roce(Protocol[RoceTransport]):
         telemetry = {"hpcc": _INT_BYTES}.get(transport.congestion_control, 0)
         if transport.header == "ethernet":
             return 82 + telemetry
-        return 36 + (_TIMESTAMP_BYTES if transport.congestion_control == "timely" else telemetry)
+        return 48 + (_TIMESTAMP_BYTES if transport.congestion_control == "timely" else telemetry)
 
     def wire_header_bytes(self, transport: RoceTransport, links: Links) -> int:
         return self.header_bytes(transport)
@@ -278,13 +278,13 @@ class _Roce(Protocol[RoceTransport]):
         variable, dcqcn = transport.variable_window, transport.dcqcn
         carrier = transport.cnp.carrier or ("acks" if is_public else "packets")
         sends_cnps = carrier == "packets" and transport.congestion_control == "dcqcn"
-        telemetry = self.header_bytes(transport) - (82 if is_ethernet else 36)
+        telemetry = self.header_bytes(transport) - (82 if is_ethernet else 48)
         timely, dctcp = transport.timely, transport.dctcp
         return {
             "congestion_control": transport.congestion_control,
             "payload_bytes": self.payload_bytes(transport, links),
             "header_bytes": self.header_bytes(transport),
-            "ack_bytes": (86 if is_ethernet else 60) + telemetry,
+            "ack_bytes": 86 + telemetry if is_ethernet else max(60, 46 + telemetry),
             "cnp_bytes": (98 if is_ethernet else 60) if sends_cnps else 0,
             "cnp_interval_ps": transport.cnp.interval,
             "time_unit_ps": 1 if is_ethernet else 1000,

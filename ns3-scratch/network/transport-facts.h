@@ -31,7 +31,7 @@ struct PacketFormat
     uint32_t headerBytes{0};  //!< all headers of a data packet, that of the link included
     uint32_t ackBytes{0};     //!< packet that only acknowledges, all headers included
     uint32_t linkBytes{0};    //!< header of the link alone
-    uint32_t timeUnitPs{1};   //!< unit to which transmission times are rounded
+    uint32_t timeUnitPs{1};   //!< unit to which transmission times are rounded down
 
     /// @return the size of a data packet that is full [bytes on the wire]
     uint32_t GetFullBytes() const

@@ -117,7 +117,7 @@ struct RoceSettings
     uint32_t ackBytes{86};              //!< an ACK or NACK, everything on the wire
     uint32_t cnpBytes{0};               //!< a CNP, likewise; 0: ACKs carry notifications
     uint64_t cnpIntervalPs{0};          //!< least time between two CNPs of a flow
-    uint32_t timeUnitPs{1};             //!< unit to which transmission times are rounded
+    uint32_t timeUnitPs{1};             //!< unit to which transmission times are rounded down
     bool telemetry{false};              //!< true: switch ports write into data packets
     uint64_t windowBytes{0};            //!< most bytes in flight; 0: see productWindow
     bool productWindow{false};          //!< true: at most the bandwidth-delay product is in flight

@@ -113,7 +113,7 @@ def test_one_more_protocol_is_one_registration(another):
     [
         (
             ["transport={protocol: rdma}"],
-            "transport.protocol: value rdma: expected tcp or roce or datagrams",
+            "transport.protocol: value rdma: expected tcp, roce or datagrams",
         ),
         (
             ["transport={protocol: datagrams, initial_cwnd: 4}"],

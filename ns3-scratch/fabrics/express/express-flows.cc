@@ -17,7 +17,7 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
     : m_topology(setup.topology),
       m_links(setup.links),
       m_transport(transport),
-      m_fullBytes(setup.format.GetFullBytes()),
+      m_payloadBytes(setup.format.payloadBytes),
       m_connections(setup.topology.pathSource.size())
 {
     for (FlowId flow = 0; flow < m_connections.size(); ++flow)
@@ -46,7 +46,7 @@ ExpressFlows::GetHandshake(FlowId flow) const
             handshake.baseRtt += TimeStep(link.latencyPs);
             if (direction == flow)
             {
-                handshake.baseRtt += DataRate(link.rateBps).CalculateBytesTxTime(m_fullBytes);
+                handshake.baseRtt += DataRate(link.rateBps).CalculateBytesTxTime(m_payloadBytes);
                 handshake.firstBps = isFirst ? link.rateBps : handshake.firstBps;
                 handshake.slowestBps =
                     isFirst ? link.rateBps : std::min(handshake.slowestBps, link.rateBps);

@@ -94,7 +94,7 @@ class ExpressFlows
     const Topology& m_topology;
     const LiveLinks& m_links;
     Transport& m_transport;
-    const uint32_t m_fullBytes; //!< size of a full data packet
+    const uint32_t m_payloadBytes; //!< of a full data packet
     const HandshakePlan* m_handshakes{nullptr};
     std::vector<Connection> m_connections; //!< per flow
 };

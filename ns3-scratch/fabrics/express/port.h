@@ -27,7 +27,7 @@ class TransmissionTimes
     /**
      * @param rateBps rate of the links [bit/s]
      * @param maxBytes size of the largest packet [bytes]
-     * @param unitPs unit to which they are rounded [ps]
+     * @param unitPs unit to which they are rounded down [ps]
      */
     TransmissionTimes(uint64_t rateBps, uint32_t maxBytes, uint32_t unitPs = 1)
         : m_rate(rateBps),
@@ -46,7 +46,7 @@ class TransmissionTimes
         if (time == 0)
         {
             time = m_rate.CalculateBytesTxTime(bytes).GetTimeStep();
-            time = (time + m_unitPs / 2) / m_unitPs * m_unitPs;
+            time = time / m_unitPs * m_unitPs;
         }
         return time;
     }

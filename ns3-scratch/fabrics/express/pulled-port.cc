@@ -158,7 +158,7 @@ PulledPort::TakeNext()
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
         m_buffer.Leave(*packet, MakePassage(*packet), m_counters);
-        if (packet->isProbe && packet->hop > 0)
+        if (packet->isProbe && packet->hop > 0 && !packet->toSender)
         {
             static_cast<ProbePacket*>(packet)->telemetry->Add(m_clock.GetNowPs(),
                                                               m_counters.wireBytes,

@@ -59,7 +59,7 @@ QueuePairSender::GetPacePs() const
     constexpr double bytePs = 8e12; // of a byte at 1 bit/s
     const auto unit = static_cast<int64_t>(m_setup.settings.timeUnitPs);
     const auto exact = static_cast<int64_t>(m_lastBytes * bytePs / m_control->GetRateBps());
-    return (exact + unit / 2) / unit * unit;
+    return exact / unit * unit;
 }
 
 int64_t

@@ -19,7 +19,7 @@ namespace cosim
 struct PathFacts
 {
     double lineBps;       //!< rate of the link by which it sends [bit/s]
-    int64_t baseRttPs;    //!< round trip of a full packet in an empty network [ps]
+    int64_t baseRttPs;    //!< round trip of a full packet's payload in an empty network [ps]
     double windowBytes;   //!< most bytes in flight; without a window, the bandwidth-delay product
     uint32_t packetBytes; //!< payload of a full packet
 };
