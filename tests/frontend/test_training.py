@@ -335,8 +335,7 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
         ({"gpus": 0}, "workload.gpus: value 0: expected at least 1"),
         (
             {"model": {"name": "gpt"}},
-            "workload.model.name: value gpt: expected dlrm, candle, bert, ncf, resnet50 "
-            "or vgg16",
+            "workload.model.name: value gpt: expected dlrm, candle, bert, ncf, resnet50 or vgg16",
         ),
         (
             {"topology": topoopt(n=None)},
