@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import bridge
+from tests.ns3_scratch.goal_messages import messages
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("public_roce.csv").read_text().splitlines()))
 
@@ -56,19 +57,6 @@ def ack_ns(row: dict[str, str], source: int, target: int) -> int:
     return 2 * (slow + 1000) + (2 * (fast + 1000) if crosses else 0)
 
 
-def goal(sends: list[tuple[int, int, int]], ranks: int) -> str:
-    text = [f"num_ranks {ranks}"]
-    for rank in range(ranks):
-        text.append(f"rank {rank} {{")
-        for tag, (source, target, size) in enumerate(sends):
-            if rank == source:
-                text.append(f"s{tag}: send {size}b to {target} tag {tag}")
-            if rank == target:
-                text.append(f"r{tag}: recv {size}b from {source} tag {tag}")
-        text.append("}")
-    return "\n".join(text) + "\n"
-
-
 @pytest.mark.parametrize(
     "row",
     ROWS,
@@ -77,8 +65,6 @@ def goal(sends: list[tuple[int, int, int]], ranks: int) -> str:
 def test_completion_times(row: dict[str, str], tmp_path: Path) -> None:
     sends, joined = flows(row), links(row)
     ranks = sum(link[0].startswith("gpu") for link in joined)
-    file = tmp_path / "flows.goal"
-    file.write_text(goal(sends, ranks))
     transport: dict[str, Any] = {
         "protocol": "roce",
         "congestion_control": row["congestion_control"],
@@ -97,7 +83,7 @@ def test_completion_times(row: dict[str, str], tmp_path: Path) -> None:
                 "links": joined,
                 "buffer": f"{row['memory_mib']}MiB",
             },
-            "workload": {"kind": "goal", "file": str(file)},
+            "workload": messages(tmp_path, ranks, sends),
             "switches": {
                 "buffer_sharing": "pfc",
                 "pfc": {"headroom": "three_latencies", "frame": "43B"},

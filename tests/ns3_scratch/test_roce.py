@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import bridge
 from bridge.results.measurements import PauseHop
 from frontend import ScenarioError, load_scenario
+from tests.ns3_scratch.goal_messages import messages
 
 PAYLOAD, HEADER, ACK = 1000, 48, 60
 NS_PER_BYTE = 0.08  # at 100 Gb/s
@@ -26,22 +27,6 @@ def flow(source: int, target: int, size: int, at: str = "0us") -> dict[str, Any]
         "sources": [source],
         "bytes": f"{size}B",
     }
-
-
-def messages(tmp_path: Any, ranks: int, sends: list[tuple[int, int, int]]) -> dict[str, Any]:
-    """Return a workload in which ranks send messages at once: source, target and bytes of each."""
-    lines = [f"num_ranks {ranks}"]
-    for rank in range(ranks):
-        lines.append(f"rank {rank} {{")
-        for number, (source, target, size) in enumerate(sends):
-            if source == rank:
-                lines.append(f"s{number}: send {size}b to {target} tag {number}")
-            if target == rank:
-                lines.append(f"r{number}: recv {size}b from {source} tag {number}")
-        lines.append("}")
-    file = tmp_path / "messages.goal"
-    file.write_text("\n".join(lines) + "\n")
-    return {"kind": "goal", "file": str(file)}
 
 
 def star(ranks: int, buffer: str = "32MiB", **more: Any) -> dict[str, Any]:
