@@ -182,8 +182,9 @@ class RoceTransport(Transport):
     acknowledged."""
     nack_interval: Delay = Delay.parse("500us")
     """Least time between two requests for the same missing packet."""
-    acks_first: bool = True
-    """Whether ACKs and notifications go before data, and are never paused."""
+    acks_first: bool | None = None
+    """Whether ACKs and notifications go before data, and are never paused; null: true (mellanox),
+    false (hpcc_2019)."""
     cnp: Cnp = Cnp()
     """How a receiver tells the sender of marked packets."""
     ecn: RoceEcn = RoceEcn()
@@ -280,6 +281,7 @@ class _Roce(Protocol[RoceTransport]):
         sends_cnps = carrier == "packets" and transport.congestion_control == "dcqcn"
         telemetry = self.header_bytes(transport) - (82 if is_ethernet else 48)
         timely, dctcp = transport.timely, transport.dctcp
+        acks_first = not is_public if transport.acks_first is None else transport.acks_first
         return {
             "congestion_control": transport.congestion_control,
             "payload_bytes": self.payload_bytes(transport, links),
@@ -297,7 +299,7 @@ class _Roce(Protocol[RoceTransport]):
             "timeout_ps": transport.timeout,
             "retries": transport.retries,
             "data_class": _DATA_CLASS,
-            "ack_class": _ACK_CLASS if transport.acks_first else _DATA_CLASS,
+            "ack_class": _ACK_CLASS if acks_first else _DATA_CLASS,
             "ecn": transport.ecn.enabled and _needs_marks(transport),
             "recovery": transport.recovery.upper(),
             "min_rate_bps": transport.min_rate,

@@ -70,7 +70,6 @@ def test_completion_times(row: dict[str, str], tmp_path: Path) -> None:
         "congestion_control": row["congestion_control"],
         "preset": "hpcc_2019",
         "header": "ns3",
-        "acks_first": False,
         "ecn": dict.fromkeys(("kmin", "kmax"), f"{row['threshold_kb']}kB") | {"pmax": 1},
     }
     if row["congestion_control"] == "none":
