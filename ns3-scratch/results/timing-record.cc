@@ -125,29 +125,31 @@ ExposedTime::ExposedTime(const Stream& stream, TimingRecord& timing)
     : m_timing(timing),
       m_workers(stream.topology.ranks)
 {
+    std::size_t nodes = 0;
     for (const Trace& trace : stream.traces)
     {
         for (const Rank rank : trace.ranks)
         {
-            Worker& worker = m_workers[rank];
-            worker.nodesLeft = trace.type.size();
-            worker.start.resize(worker.nodesLeft);
-            worker.end.resize(worker.nodesLeft);
+            m_workers[rank].firstSpan = nodes;
+            m_workers[rank].nodesLeft = trace.type.size();
+            nodes += trace.type.size();
         }
     }
+    m_spans.resize(nodes);
 }
 
 void
 ExposedTime::OnNodeBegun(const NodeEvent& event)
 {
     Worker& worker = m_workers[event.rank];
-    worker.start[event.node] = event.timePs;
+    Span* const spans = m_spans.data() + worker.firstSpan;
+    spans[event.node].start = event.timePs;
     if (event.trace->type[event.node] == NodeType::COMPUTE && worker.computing++ == 0)
     {
         Count(*event.trace,
               worker,
               event.timePs,
-              GetLastDependency(*event.trace, worker, event.node));
+              GetLastDependency(*event.trace, spans, event.node));
     }
 }
 
@@ -155,30 +157,31 @@ void
 ExposedTime::OnNodeEnded(const NodeEvent& event)
 {
     Worker& worker = m_workers[event.rank];
-    worker.end[event.node] = event.timePs;
+    Span* const spans = m_spans.data() + worker.firstSpan;
+    spans[event.node].end = event.timePs;
     if (const Trace& trace = *event.trace; trace.type[event.node] == NodeType::COMPUTE)
     {
         m_timing.AddComputed(trace.iteration[event.node],
                              trace.layer[event.node],
-                             event.timePs - worker.start[event.node]);
+                             event.timePs - spans[event.node].start);
         worker.idleSince = event.timePs;
         --worker.computing;
     }
     if (--worker.nodesLeft == 0)
     {
-        Count(*event.trace, worker, event.timePs, GetLastCommunication(*event.trace, worker));
+        Count(*event.trace, worker, event.timePs, GetLastCommunication(*event.trace, spans));
     }
 }
 
 /// @return the dependency of a node that finished last, or NONE
 uint32_t
-ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node)
+ExposedTime::GetLastDependency(const Trace& trace, const Span* spans, uint32_t node)
 {
     uint32_t last = NONE;
     for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
     {
         const uint32_t dep = trace.dep[d];
-        if (last == NONE || worker.end[dep] >= worker.end[last])
+        if (last == NONE || spans[dep].end >= spans[last].end)
         {
             last = dep;
         }
@@ -188,13 +191,13 @@ ExposedTime::GetLastDependency(const Trace& trace, const Worker& worker, uint32_
 
 /// @return the last finished node that is not a COMPUTE node, or NONE
 uint32_t
-ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
+ExposedTime::GetLastCommunication(const Trace& trace, const Span* spans)
 {
     uint32_t last = NONE;
-    for (uint32_t node = 0; node < worker.end.size(); ++node)
+    for (uint32_t node = 0; node < trace.type.size(); ++node)
     {
         if (trace.type[node] != NodeType::COMPUTE &&
-            (last == NONE || worker.end[node] >= worker.end[last]))
+            (last == NONE || spans[node].end >= spans[last].end))
         {
             last = node;
         }
@@ -209,12 +212,13 @@ ExposedTime::GetLastCommunication(const Trace& trace, const Worker& worker)
 void
 ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last)
 {
+    const Span* const spans = m_spans.data() + worker.firstSpan;
     const uint64_t from = worker.idleSince;
     uint64_t to = now;
     while (last != NONE && from < to && trace.type[last] != NodeType::COMPUTE)
     {
-        const uint64_t end = std::min(to, worker.end[last]);
-        const uint64_t start = std::max(from, worker.start[last]);
+        const uint64_t end = std::min(to, spans[last].end);
+        const uint64_t start = std::max(from, spans[last].start);
         const bool communicates =
             trace.type[last] == NodeType::COLLECTIVE || trace.type[last] == NodeType::RECV;
         if (end > start && communicates)
@@ -222,7 +226,7 @@ ExposedTime::Count(const Trace& trace, const Worker& worker, uint64_t now, uint3
             m_timing.AddExposed(trace.iteration[last], trace.layer[last], start, end);
         }
         to = std::min(start, end);
-        last = GetLastDependency(trace, worker, last);
+        last = GetLastDependency(trace, spans, last);
     }
 }
 

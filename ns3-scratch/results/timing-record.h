@@ -7,6 +7,7 @@
 
 #include "network/run-observer.h"
 #include "stream/stream.h"
+#include "support/huge-allocator.h"
 
 #include <cstdint>
 #include <vector>
@@ -155,22 +156,29 @@ class ExposedTime : public RunObserver
   private:
     static constexpr uint32_t NONE = ~uint32_t{0}; //!< marks "no node"
 
+    /// When a node ran [ps].
+    struct Span
+    {
+        uint64_t start{0};
+        uint64_t end{0};
+    };
+
     /// State of a rank that has a trace.
     struct Worker
     {
-        std::vector<uint64_t> start; //!< per node: time at which it began [ps]
-        std::vector<uint64_t> end;   //!< per node: time at which it finished [ps]
-        uint64_t idleSince{0};       //!< end of the last COMPUTE node [ps]
-        uint32_t computing{0};       //!< number of running COMPUTE nodes
+        std::size_t firstSpan{0}; //!< that of its first node in m_spans
         std::size_t nodesLeft{0};
+        uint64_t idleSince{0}; //!< end of the last COMPUTE node [ps]
+        uint32_t computing{0}; //!< number of running COMPUTE nodes
     };
 
-    static uint32_t GetLastDependency(const Trace& trace, const Worker& worker, uint32_t node);
-    static uint32_t GetLastCommunication(const Trace& trace, const Worker& worker);
+    static uint32_t GetLastDependency(const Trace& trace, const Span* spans, uint32_t node);
+    static uint32_t GetLastCommunication(const Trace& trace, const Span* spans);
     void Count(const Trace& trace, const Worker& worker, uint64_t now, uint32_t last);
 
     TimingRecord& m_timing;
     std::vector<Worker> m_workers; //!< indexed by rank
+    HugeVector<Span> m_spans;      //!< of the nodes of all ranks
 };
 
 } // namespace cosim

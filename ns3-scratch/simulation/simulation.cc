@@ -293,12 +293,6 @@ Simulation::OnWorkloadError(const std::string& error)
 }
 
 void
-Simulation::OnWorkloadActivity()
-{
-    Poll();
-}
-
-void
 Simulation::OnTimeLimit()
 {
     const std::string failure = m_fabric->GetFailure();

@@ -111,7 +111,6 @@ class Simulation : public WorkloadListener
     void OnWorkloadDone() override;
     void OnWorkloadDeadlock(const std::string& report) override;
     void OnWorkloadError(const std::string& error) override;
-    void OnWorkloadActivity() override;
 
   private:
     void BuildNetwork();

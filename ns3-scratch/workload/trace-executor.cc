@@ -205,7 +205,7 @@ void
 TraceExecutor::BeginNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
-    worker.state[node] = NodeState::BEGUN;
+    worker.pending[node] = TraceWorker::BEGUN;
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeBegun({Now(), worker.rank, worker.plan->trace, node});
@@ -237,7 +237,6 @@ TraceExecutor::OnComputed(uint32_t id, uint32_t node)
     --m_computing;
     m_changes.Push({id, node, ChangeKind::DONE});
     Drain();
-    m_listener.OnWorkloadActivity();
 }
 
 void
@@ -245,7 +244,7 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     const TracePlan& plan = *worker.plan;
-    worker.state[node] = NodeState::DONE;
+    worker.pending[node] = TraceWorker::DONE;
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeEnded({Now(), worker.rank, plan.trace, node});
@@ -287,10 +286,6 @@ TraceExecutor::OnNodeDone(uint32_t id, uint32_t node)
 {
     m_changes.Push({id, node, ChangeKind::DONE});
     Drain();
-    if (!m_draining)
-    {
-        m_listener.OnWorkloadActivity();
-    }
 }
 
 void

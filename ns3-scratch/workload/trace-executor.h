@@ -41,9 +41,6 @@ class WorkloadListener
 
     /// @param error a sentence that says why the run cannot continue
     virtual void OnWorkloadError(const std::string& error) = 0;
-
-    /// Called when a node that takes time is done, so that the run can report its progress.
-    virtual void OnWorkloadActivity() = 0;
 };
 
 /**

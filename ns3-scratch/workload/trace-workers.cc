@@ -7,12 +7,11 @@
 namespace cosim
 {
 
-TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
+TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace, std::span<uint32_t> ofNodes)
     : rank(ofRank),
       plan(&ofTrace),
-      pending(ofTrace.pending),
-      state(ofTrace.pending.size(), NodeState::WAITING),
-      nodesLeft(static_cast<uint32_t>(ofTrace.pending.size()))
+      pending(ofNodes),
+      nodesLeft(static_cast<uint32_t>(ofNodes.size()))
 {
     for (const uint32_t slots : plan->trace->laneSlots)
     {
@@ -23,14 +22,23 @@ TraceWorker::TraceWorker(Rank ofRank, const TracePlan& ofTrace)
 TraceWorkers::TraceWorkers(const Stream& stream)
     : m_idOf(stream.topology.ranks, TraceWorker::NONE)
 {
-    m_plans.reserve(stream.traces.size()); // workers point to the plans, which must not move
+    // Workers point to the plans and to what is pending, which must not move.
+    m_plans.reserve(stream.traces.size());
+    std::size_t nodes = 0;
+    for (const Trace& trace : stream.traces)
+    {
+        nodes += trace.type.size() * trace.ranks.size();
+    }
+    m_pending.reserve(nodes);
     for (const Trace& trace : stream.traces)
     {
         const TracePlan& plan = m_plans.emplace_back(trace);
         for (const Rank rank : trace.ranks)
         {
             m_idOf[rank] = GetCount();
-            m_workers.emplace_back(rank, plan);
+            const auto own =
+                m_pending.insert(m_pending.end(), plan.pending.begin(), plan.pending.end());
+            m_workers.emplace_back(rank, plan, std::span(own, m_pending.end()));
         }
         for (std::size_t i = 0; i < trace.type.size(); ++i)
         {

@@ -7,23 +7,17 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
+#include "support/huge-allocator.h"
 #include "workload/trace-plan.h"
 
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <vector>
 
 namespace cosim
 {
-
-/// Progress of a rank with one node of its trace.
-enum class NodeState : uint8_t
-{
-    WAITING,
-    BEGUN,
-    DONE,
-};
 
 /// Nodes of a rank that share slots: a processor, or streams of communication.
 struct Lane
@@ -38,11 +32,16 @@ struct TraceWorker
 {
     static constexpr uint32_t NONE = ~uint32_t{0}; //!< marks "no node"
 
+    /// What `pending` has of a node that has begun, and of one that is done.
+    static constexpr uint32_t BEGUN = NONE - 1;
+    static constexpr uint32_t DONE = NONE;
+
     /**
      * @param ofRank the rank that runs the trace
      * @param ofTrace plan of the trace; must outlive the worker
+     * @param ofNodes what the nodes wait for, as in the plan; must outlive the worker
      */
-    TraceWorker(Rank ofRank, const TracePlan& ofTrace);
+    TraceWorker(Rank ofRank, const TracePlan& ofTrace, std::span<uint32_t> ofNodes);
 
     /// @return the next COMPUTE node if it can start now, otherwise NONE
     uint32_t GetStartableCompute() const
@@ -63,9 +62,9 @@ struct TraceWorker
 
     Rank rank;
     const TracePlan* plan;
-    std::vector<uint32_t> pending; //!< per node: number of dependencies that are not done
-    std::vector<NodeState> state;  //!< state of each node
-    uint32_t nextCompute{0};       //!< index in TracePlan::computes
+    /// per node: number of dependencies that are not done; BEGUN; DONE
+    std::span<uint32_t> pending;
+    uint32_t nextCompute{0}; //!< index in TracePlan::computes
     bool isComputing{false};
     std::vector<Lane> lanes;
     uint32_t nodesLeft;
@@ -116,6 +115,7 @@ class TraceWorkers
 
   private:
     std::vector<TracePlan> m_plans;
+    HugeVector<uint32_t> m_pending; //!< of all workers
     std::vector<TraceWorker> m_workers;
     std::vector<uint32_t> m_idOf; //!< per rank: id of its worker
     uint64_t m_messageBytes{0};

@@ -25,9 +25,9 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
     const auto name = [&trace](uint32_t node) {
         return "node " + std::to_string(node) + " (" + trace.names[node] + ")";
     };
-    for (uint32_t node = 0; node < worker.state.size(); ++node)
+    for (uint32_t node = 0; node < worker.pending.size(); ++node)
     {
-        if (worker.state[node] == NodeState::BEGUN)
+        if (worker.pending[node] == TraceWorker::BEGUN)
         {
             text << " waits for " << name(node);
             if (trace.type[node] == NodeType::COLLECTIVE)
@@ -42,14 +42,14 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
             return text.str();
         }
     }
-    for (uint32_t node = 0; node < worker.state.size(); ++node)
+    for (uint32_t node = 0; node < worker.pending.size(); ++node)
     {
-        if (worker.state[node] != NodeState::DONE)
+        if (worker.pending[node] != TraceWorker::DONE)
         {
             text << " cannot start " << name(node);
             for (uint32_t d = trace.depBegin[node]; d < trace.depBegin[node + 1]; ++d)
             {
-                if (worker.state[trace.dep[d]] != NodeState::DONE)
+                if (worker.pending[trace.dep[d]] != TraceWorker::DONE)
                 {
                     text << " before " << name(trace.dep[d]);
                     return text.str();
@@ -59,7 +59,7 @@ Describe(const TraceWorker& worker, const CollectiveEngine& engine)
             {
                 for (uint32_t d = trace.startDepBegin[node]; d < trace.startDepBegin[node + 1]; ++d)
                 {
-                    if (worker.state[trace.startDep[d]] == NodeState::WAITING)
+                    if (worker.pending[trace.startDep[d]] < TraceWorker::BEGUN)
                     {
                         text << " before the start of " << name(trace.startDep[d]);
                         return text.str();

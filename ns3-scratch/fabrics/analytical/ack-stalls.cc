@@ -60,11 +60,15 @@ AckStalls::Know(uint32_t id)
 }
 
 uint64_t
-AckStalls::GetOfLarge(uint32_t id, uint64_t wireBytes, uint64_t at) const
+AckStalls::GetOfLarge(uint32_t id, uint64_t wireBytes, uint64_t at)
 {
     const Path& path = m_paths[id];
+    if (!IsInRing(path, at))
+    {
+        return 0;
+    }
     const uint64_t gaps = CountGaps(id, wireBytes);
-    if (gaps == 0 || !IsInRing(path, at))
+    if (gaps == 0)
     {
         return 0;
     }
@@ -81,22 +85,37 @@ AckStalls::GetOfLarge(uint32_t id, uint64_t wireBytes, uint64_t at) const
 
 /// @return the number of gaps between the windows of a message
 uint64_t
-AckStalls::CountGaps(uint32_t path, uint64_t wireBytes) const
+AckStalls::CountGaps(uint32_t id, uint64_t wireBytes)
 {
     auto left = static_cast<double>(wireBytes);
-    auto sent = static_cast<double>(m_fabric.GetFlow(path).bytes);
+    Path& path = m_paths[id];
+    if (path.isFull)
+    { // what the flow has sent, which is rarely in a cache, need not be read
+        return CountFullGaps(left, m_sizes.GetFull());
+    }
+    auto sent = static_cast<double>(m_fabric.GetFlow(id).bytes);
+    path.isFull = m_sizes.Get(sent).isFull;
     uint64_t gaps = 0;
     for (WindowSize size = m_sizes.Get(sent); left > size.withRest; size = m_sizes.Get(sent))
     {
         if (size.isFull)
         {
-            return gaps + static_cast<uint64_t>(std::ceil((left - size.withRest) / size.complete));
+            return gaps + CountFullGaps(left, size);
         }
         ++gaps;
         left -= size.complete;
         sent += size.complete * m_payloadShare;
     }
     return gaps;
+}
+
+/// @return the number of gaps between full windows
+uint64_t
+AckStalls::CountFullGaps(double left, const WindowSize& full)
+{
+    return left > full.withRest
+               ? static_cast<uint64_t>(std::ceil((left - full.withRest) / full.complete))
+               : 0;
 }
 
 /// @return the time from the departure of a packet on the first link of a path to its

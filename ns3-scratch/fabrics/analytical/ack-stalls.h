@@ -47,7 +47,7 @@ class AckStalls
      * @param at time at which it is sent [ps]
      * @return the time by which it arrives later [ps]
      */
-    uint64_t Get(uint32_t path, uint64_t wireBytes, uint64_t at) const
+    uint64_t Get(uint32_t path, uint64_t wireBytes, uint64_t at)
     {
         return IsLarge(wireBytes) ? GetOfLarge(path, wireBytes, at) : 0;
     }
@@ -72,6 +72,7 @@ class AckStalls
         uint32_t first{0}; //!< its first link
         uint32_t ackLink{0};
         bool isKnown{false};
+        bool isFull{false}; //!< true if its window does not grow any more
     };
 
     bool IsLarge(uint64_t wireBytes) const
@@ -80,8 +81,9 @@ class AckStalls
     }
 
     const Path& Know(uint32_t id);
-    uint64_t GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at) const;
-    uint64_t CountGaps(uint32_t path, uint64_t wireBytes) const;
+    uint64_t GetOfLarge(uint32_t path, uint64_t wireBytes, uint64_t at);
+    uint64_t CountGaps(uint32_t path, uint64_t wireBytes);
+    static uint64_t CountFullGaps(double left, const WindowSize& full);
     uint64_t GetGap(uint32_t path) const;
     bool IsInRing(const Path& path, uint64_t at) const;
 
