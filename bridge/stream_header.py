@@ -82,12 +82,18 @@ def _is_scenario(content: Any) -> bool:
         return True
     if not isinstance(content, dict):
         return False
-    if not all(isinstance(content.get(key), dict) for key in ("topology", "workload")):
+    topology, jobs = content.get("topology"), content.get("jobs")
+    if not isinstance(topology, dict) or "family" not in topology:
         return False
-    if not isinstance(content["workload"].get("kind"), str) or "family" not in content["topology"]:
+    if not (_has_workload(content) or (isinstance(jobs, list) and all(map(_has_workload, jobs)))):
         return False
     try:
         chosen(content)
     except ValueError:
         return False
     return True
+
+
+def _has_workload(content: Any) -> bool:
+    workload = content.get("workload") if isinstance(content, dict) else None
+    return isinstance(workload, dict) and isinstance(workload.get("kind"), str)

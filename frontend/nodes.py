@@ -6,7 +6,7 @@ A trace from a file may have a million nodes, so there is no object for each nod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -103,6 +103,35 @@ class NodeColumns:
         whole: NDArray[np.int64] = (rank + peer) % self.peer_modulus if self.peer_modulus else peer
         return whole
 
+    def later(self, offset: int, begin: int | None) -> NodeColumns:
+        """Return the nodes as they are after others in one trace.
+
+        Parameters
+        ----------
+        offset : int
+            Number of the nodes before them.
+        begin : int, optional
+            The node that those wait for that wait for none of these.
+        """
+        counts = np.diff(self.dep_begin).astype(np.int64)
+        dep = self.dep.astype(np.int64) + offset
+        if begin is not None:
+            waits = counts == 0
+            if self.start_dep.size:
+                waits &= np.diff(self.start_dep_begin) == 0
+            dep = np.insert(dep, self.dep_begin[:-1][waits].astype(np.int64), begin)
+            counts += waits
+        return replace(
+            self,
+            dep_begin=slices(counts),
+            dep=dep.astype(np.uint32),
+            start_dep=(self.start_dep + offset).astype(np.uint32),
+        )
+
+    def last(self) -> NDArray[np.int64]:
+        """Return the nodes that no other waits for to be done."""
+        return np.setdiff1d(np.arange(self.size), self.dep)
+
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the two ends of every dependency of both kinds: the earlier and the later node."""
         ends = [self.dep], [np.repeat(np.arange(self.size), np.diff(self.dep_begin))]
@@ -110,3 +139,32 @@ class NodeColumns:
             ends[0].append(self.start_dep)
             ends[1].append(np.repeat(np.arange(self.size), np.diff(self.start_dep_begin)))
         return np.concatenate(ends[0]).astype(np.int64), np.concatenate(ends[1]).astype(np.int64)
+
+
+def concatenated(parts: Sequence[NodeColumns]) -> NodeColumns:
+    """Return the nodes of parts as one trace.
+
+    Dependencies count from the first node of the first part (`NodeColumns.later`). The lanes of
+    the parts that have any are the same.
+    """
+    first, *others = parts
+    if not others:
+        return first
+    made: dict[str, Any] = {
+        "names": [name for part in parts for name in part.names],
+        "lane_slots": next((part.lane_slots for part in parts if part.lane_slots), ()),
+        "peer_modulus": first.peer_modulus,
+    }
+    for name in ("dep_begin", "start_dep_begin"):
+        lengths = [np.diff(getattr(part, name)) for part in parts]
+        if name == "start_dep_begin":
+            if not any(part.start_dep.size for part in parts):
+                made[name] = _nothing()
+                continue
+            none = [np.zeros(part.size, np.int64) for part in parts]
+            lengths = [own if own.size else zero for own, zero in zip(lengths, none, strict=True)]
+        made[name] = slices(np.concatenate(lengths))
+    for one in fields(NodeColumns):
+        if one.name not in made:
+            made[one.name] = np.concatenate([getattr(part, one.name) for part in parts])
+    return NodeColumns(**made)

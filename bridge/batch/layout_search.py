@@ -21,7 +21,6 @@ from bridge.errors import InputError
 from bridge.files import prepare_directory, write_whole
 from frontend import Scenario, ScenarioError, load_scenario
 from frontend.resolve.layout import layout
-from frontend.workloads import WORKLOADS
 
 ESTIMATOR = "analytical"
 """The fabric on which layouts are compared."""
@@ -58,8 +57,8 @@ class Tried:
 
 def has_layouts(scenario: Scenario) -> bool:
     """Return whether the workload has layouts among which to choose."""
-    kind = WORKLOADS[scenario.workload.kind]
-    return any(True for _ in kind.sizes(scenario.workload, 1))
+    work = scenario.only_work
+    return any(True for _ in work.kind.sizes(work.workload, 1))
 
 
 class LayoutSearch:
@@ -99,7 +98,7 @@ class LayoutSearch:
         self._address = address
         self._folder = prepare_directory(folder) if folder is not None else None
         self._ranks = layout(scenario).ranks
-        self._kind = WORKLOADS[scenario.workload.kind]
+        self._kind = scenario.only_work.kind
         self._tried: dict[str, Tried] = {}
 
     @property

@@ -284,7 +284,7 @@ class Test:
         return "auto"
 
 
-_REPLACED = ("workload", "collective")
+_REPLACED = ("workload", "jobs", "collective")
 
 
 def _to_the_next(ranks: int, size: int) -> list[list[str]]:

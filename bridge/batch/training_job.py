@@ -22,7 +22,7 @@ from frontend.resolve import resolve
 from frontend.resolve.layout import layout
 from frontend.schema.training import Training
 from frontend.topologies import TOPOLOGIES, TopologyFamily
-from frontend.workloads import WORKLOADS, training
+from frontend.workloads import training
 from topology_gen.topoopt import Demand
 from topology_gen.topoopt.demand import to_json as demand_to_json
 
@@ -50,11 +50,11 @@ class Job:
     @property
     def workload(self) -> Training:
         """The model, and how it is trained."""
-        workload = self.scenario.workload
-        found = WORKLOADS[workload.kind].job(workload)
+        work = self.scenario.only_work
+        found = work.kind.job(work.workload)
         if found is None:
             raise InputError(
-                f"workload.kind: {workload.kind}, expected training or llm: a strategy can "
+                f"workload.kind: {work.kind.name}, expected training or llm: a strategy can "
                 "be searched for these kinds only"
             )
         return found

@@ -23,7 +23,6 @@ from bridge.present.graph_picture import plot_traffic
 from frontend import load_scenario
 from frontend.loading.overrides import Override
 from frontend.resolve.layout import layout
-from frontend.workloads import WORKLOADS
 from topology_gen import TopologyError, direct_connect
 from topology_gen.files import read_bytes
 from topology_gen.topoopt import (
@@ -104,11 +103,11 @@ def _read_demand(
 
 def _scenario_demand(path: Path, overrides: list[Override]) -> Demand:
     scenario = load_scenario(path, overrides)
-    workload = scenario.workload
-    found = WORKLOADS[workload.kind].demand(workload, layout(scenario).ranks)
+    work = scenario.only_work
+    found = work.kind.demand(work.workload, layout(scenario).ranks)
     if found is None or found.parts:
         raise InputError(
-            f"{path}: workload.kind: {workload.kind}, expected training: only its "
+            f"{path}: workload.kind: {work.kind.name}, expected training: only its "
             "strategy defines transfers"
         )
     return found.demands[0]

@@ -304,7 +304,7 @@ def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.R
 
 def _header(scenario: Scenario) -> api.Header:
     content = scenario.resolved()
-    if files := digests(scenario.workload, content):
+    if files := digests(scenario.work, content):
         content[FILES] = files
     resolved = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     return api.Header(

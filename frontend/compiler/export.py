@@ -554,6 +554,7 @@ def _write_scenario(
 ) -> Path:
     """Write the scenario with another workload and the algorithms of its collectives."""
     data = scenario.model_dump(mode="json", exclude_unset=True) | {"workload": workload}
+    data.pop("jobs", None)
     data.pop("collective", None)
     if collective is not None:
         data["collective"] = collective

@@ -32,7 +32,6 @@ from frontend.collectives.setting import Setting
 from frontend.collectives.verify.check import problems
 from frontend.errors import ScenarioError, shown
 from frontend.resolve import Resolved
-from frontend.workloads import WORKLOADS
 from frontend.workloads.plan import Issue
 
 MOST_MEMORY = 2**32
@@ -222,11 +221,11 @@ class ProgramLibrary:
 
     def _sentence(self, issue: Issue, error: CollectiveError) -> str:
         """Return the sentence for a collective that is not supported."""
-        scenario = self.resolved.scenario
-        kind = WORKLOADS[scenario.workload.kind]
         keys = [
-            path
-            for operation, path, choice in kind.algorithms(scenario.workload, scenario.collective)
+            work.path(path)
+            for work in self.resolved.scenario.work
+            if work.job is None or issue.name.startswith(f"{work.job.name}.")
+            for operation, path, choice in work.kind.algorithms(work.workload, work.collective)
             if (operation, choice) == (issue.operation, issue.algorithm)
         ]
         if not keys:

@@ -20,7 +20,6 @@ from frontend.resolve import check
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import change_paths
 from frontend.schema.files import FOLDER, GIVEN, KNOWN, OWN, require_allowed
-from frontend.workloads import WORKLOADS
 from frontend.yaml_document import read
 from topology_gen.files import read_text
 
@@ -107,7 +106,7 @@ def load_network(source: Source, overrides: Overrides = ()) -> Scenario:
     (4, 'collective')
     """
     document = read_scenario(source)
-    if isinstance(document.data, Mapping):
+    if isinstance(document.data, Mapping) and "jobs" not in document.data:
         document = replace(document, data={"workload": ANY_WORKLOAD, **document.data})
     return _checked(document, overrides)
 
@@ -237,13 +236,13 @@ def _content_of_result(text: str, name: str) -> Content | None:
 
 
 def _require_allowed_files(scenario: Scenario, context: Mapping[str, Any]) -> None:
-    """Raise RefusedError if the workload names a file that the scenario may not read."""
-    kind = WORKLOADS[scenario.workload.kind]
-    for key in kind.files:
-        name = getattr(scenario.workload, key)
-        for path in kind.paths(scenario.workload, key):
-            try:
-                require_allowed(path, name, context)
-            except ValueError as error:
-                which = "" if os.fspath(path) == name else f"{path}: "
-                raise RefusedError(f"workload.{key}", f"{which}{error}") from None
+    """Raise RefusedError if a workload names a file that the scenario may not read."""
+    for work in scenario.work:
+        for key in work.kind.files:
+            name = getattr(work.workload, key)
+            for path in work.kind.paths(work.workload, key):
+                try:
+                    require_allowed(path, name, context)
+                except ValueError as error:
+                    which = "" if os.fspath(path) == name else f"{path}: "
+                    raise RefusedError(work.path(f"workload.{key}"), f"{which}{error}") from None

@@ -213,7 +213,7 @@ def describe_refusal(error: RefusedError, data: Any, origin: Origin) -> str:
 
 def _path(details: ErrorDetails, known: Known) -> Path:
     """Return the key path of a problem: pydantic's location without the names of union members."""
-    check = details["ctx"]["path"] if details["type"] == "cross_check" else ""
+    check = details.get("ctx", {}).get("path", "")  # of a check over several keys
     if check and not check.startswith("."):
         return key_path(check)
     path: Path = ()

@@ -9,13 +9,14 @@ from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
+from frontend.resolve.placement import placements
 from frontend.scenario import Scenario
+from frontend.scenario.work import Work
 from frontend.schema.base import Problems
 from frontend.schema.outputs import ranks_of
 from frontend.schema.ports import PPP_HEADER_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.transports import PROTOCOLS
-from frontend.workloads import WORKLOADS
 
 
 def check(scenario: Scenario) -> None:
@@ -53,14 +54,14 @@ def check_graph(scenario: Scenario, made: Layout) -> None:
     RefusedError
         For the first algorithm that cannot run.
     """
-    kind = WORKLOADS[scenario.workload.kind]
-    for _, path, choice in kind.algorithms(scenario.workload, scenario.collective):
-        problem = algorithm_of(choice).graph_problem
-        # Ask for the graph last, because an optimiser may have to find it.
-        if problem is not None and made.graph is not None:
-            expected = problem(made.graph)
-            if expected is not None:
-                raise RefusedError(path, expected)
+    for work in scenario.work:
+        for _, path, choice in work.kind.algorithms(work.workload, work.collective):
+            problem = algorithm_of(choice).graph_problem
+            # Ask for the graph last, because an optimiser may have to find it.
+            if problem is not None and made.graph is not None:
+                expected = problem(made.graph)
+                if expected is not None:
+                    raise RefusedError(work.path(path), expected)
 
 
 def check_events(scenario: Scenario, made: Layout) -> None:
@@ -217,15 +218,38 @@ def _system(scenario: Scenario) -> Problems:
 
 def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
-    workload, collective = scenario.workload, scenario.collective
-    family, kind = TOPOLOGIES[scenario.topology.family], WORKLOADS[workload.kind]
-    yield from kind.problems(workload, made.ranks, family)
+    if scenario.jobs:
+        yield from _jobs(scenario)
+    members = placements(scenario, made.ranks, made)
+    for work, own in zip(scenario.work, members, strict=True):
+        for path, expected in _one_workload(scenario, made, work, len(own)):
+            yield work.path(path), expected
+
+
+def _jobs(scenario: Scenario) -> Problems:
+    """Check what concerns all jobs together."""
+    if scenario.collective is not None:
+        yield "collective", "expected no value, because each job has its own (jobs.0.collective)"
+    names = [job.name for job in scenario.jobs]
+    for number, work in enumerate(scenario.work):
+        if names[number] in names[:number]:
+            yield f"jobs.{number}.name", "expected a different name for each job"
+        if work.kind.has_jobs:
+            yield (
+                f"jobs.{number}.workload.kind",
+                f"expected another kind, because {work.kind.name} has jobs of its own",
+            )
+
+
+def _one_workload(scenario: Scenario, made: Layout, work: Work, ranks: int) -> Problems:
+    family, kind = TOPOLOGIES[scenario.topology.family], work.kind
+    yield from kind.problems(work.workload, ranks, family)
     names_its_own = kind.default_collective() is None
-    if names_its_own and collective is not None:
+    if names_its_own and work.collective is not None:
         yield "collective", f"expected no value, because {kind.own_algorithms}"
-    if not names_its_own and collective is None:
+    if not names_its_own and work.collective is None:
         yield "collective", "expected a mapping with all_reduce and all_to_all"
-    for operation, path, choice in kind.algorithms(workload, collective):
+    for operation, path, choice in kind.algorithms(work.workload, work.collective):
         algorithm = algorithm_of(choice)
         known = algorithm_names()[operation]
         if operation not in algorithm.operations:

@@ -1,9 +1,10 @@
 """Build the layout of a scenario's topology, for the workload's transfers if it asks for them."""
 
 from frontend.errors import RefusedError
+from frontend.resolve.placement import placements
 from frontend.scenario import Scenario
 from frontend.topologies import TOPOLOGIES, Layout, WorkloadDemand
-from frontend.workloads import WORKLOADS
+from frontend.topologies.registry import Part
 from topology_gen import TopologyError
 
 
@@ -24,11 +25,20 @@ def layout(scenario: Scenario) -> Layout:
 
 
 def _demand(scenario: Scenario, ranks: int) -> WorkloadDemand | None:
-    kind = WORKLOADS[scenario.workload.kind]
     family = TOPOLOGIES[scenario.topology.family]
-    for path, expected in kind.problems(scenario.workload, ranks, family):
-        raise RefusedError(path, expected)
-    try:
-        return kind.demand(scenario.workload, ranks)
-    except TopologyError as error:
-        raise RefusedError("topology.n", str(error)) from None
+    members = placements(scenario, ranks, None)
+    found: list[WorkloadDemand] = []
+    for work, own in zip(scenario.work, members, strict=True):
+        for path, expected in work.kind.problems(work.workload, len(own), family):
+            raise RefusedError(work.path(path), expected)
+        try:
+            demand = work.kind.demand(work.workload, len(own))
+        except TopologyError as error:
+            raise RefusedError("topology.n", str(error)) from None
+        if demand is None:
+            return None
+        found.append(demand)
+    if not scenario.jobs:
+        return found[0]
+    parts = [Part(own, 0, number) for number, own in enumerate(members)]
+    return WorkloadDemand([one.demands[0] for one in found], parts)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.errors import RefusedError, ScenarioError
+from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
-from frontend.workloads import WORKLOADS, Plan
+from frontend.workloads import Plan
 from topology_gen import Network
 
 
@@ -97,9 +98,7 @@ class Resolved:
     @cached_property
     def plan(self) -> Plan:
         """The work of all ranks. Raises ScenarioError if it cannot be simulated."""
-        scenario = self.scenario
-        kind = WORKLOADS[scenario.workload.kind]
-        return kind.plan(scenario.workload, self.layout, scenario.collective)
+        return jobs.plan(self.scenario, self.layout)
 
 
 def resolve(scenario: Scenario) -> Resolved:

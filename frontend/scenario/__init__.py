@@ -3,6 +3,7 @@
 `python -m frontend.scenario` writes the JSON Schema.
 """
 
-from frontend.scenario.model import Scenario, Topology, Workload
+from frontend.scenario.model import Scenario, Topology
+from frontend.scenario.work import Workload
 
 __all__ = ["Scenario", "Topology", "Workload"]

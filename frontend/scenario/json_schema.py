@@ -18,6 +18,7 @@ def schema() -> dict[str, Any]:
 def text() -> str:
     """Return the exact content of `scenario.schema.json`, for editors."""
     document = schema()
+    document["oneOf"] = [{"required": ["workload"]}, {"required": ["jobs"]}]
     document["patternProperties"] = {"^x-": {"description": "Ignored: a place for YAML anchors."}}
     document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

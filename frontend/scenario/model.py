@@ -3,14 +3,17 @@
 import json
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.errors import ScenarioError
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
-from frontend.schema.base import Count, Model, listed
+from frontend.scenario.work import Job, Work, Workload, default_collective, work_of_job
+from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
@@ -18,8 +21,6 @@ from frontend.schema.outputs import Measurement, OutputChoice, Outputs
 from frontend.schema.ports import Links, Routing, Switches
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
-from frontend.schema.training import TrainingWorkload
-from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.topologies import TOPOLOGIES
 from frontend.topologies.fat_tree import FatTree
 from frontend.topologies.flat import FlatTopology, HierarchicalTopology
@@ -27,10 +28,6 @@ from frontend.transports import DEFAULT, PROTOCOLS, tcp
 from frontend.transports.roce import RoceTransport
 from frontend.transports.tcp import TcpTransport
 from frontend.workloads import WORKLOADS
-from frontend.workloads.chakra import ChakraWorkload
-from frontend.workloads.cluster import ClusterWorkload
-from frontend.workloads.collective import CollectiveWorkload
-from frontend.workloads.goal import GoalWorkload
 
 
 def _with_protocol(value: Any) -> Any:
@@ -44,15 +41,6 @@ if TYPE_CHECKING:
     # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
     Transport = TcpTransport | RoceTransport
-    Workload = (
-        CollectiveWorkload
-        | DlrmWorkload
-        | MoeWorkload
-        | TrainingWorkload
-        | ClusterWorkload
-        | ChakraWorkload
-        | GoalWorkload
-    )
 else:
     Topology = Annotated[
         Union[tuple(entry.model for entry in TOPOLOGIES.values())],  # noqa: UP007
@@ -68,21 +56,12 @@ else:
         if len(_transports) > 1
         else _transports[0]  # pydantic has no unions of one model
     )
-    Workload = Annotated[
-        Union[tuple(entry.model for entry in WORKLOADS.values())],  # noqa: UP007
-        Field(discriminator="kind"),
-    ]
 
 
 if TYPE_CHECKING:
     FabricName = str
 else:
     FabricName = Literal[tuple(FABRICS)]
-
-
-def _default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
-    workload = data.get("workload")
-    return WORKLOADS[workload.kind].default_collective() if workload is not None else None
 
 
 def add_kind(block: str) -> None:
@@ -93,13 +72,14 @@ def add_kind(block: str) -> None:
     block : str
         `topology` or `workload`.
     """
-    models: list[Any] = (
-        [entry.model for entry in TOPOLOGIES.values()]
-        if block == "topology"
-        else [entry.model for entry in WORKLOADS.values()]
-    )
-    union: Any = Union[tuple(models)]  # noqa: UP007
-    Scenario.model_fields[block].annotation = union
+    if block == "topology":
+        families: Any = Union[tuple(entry.model for entry in TOPOLOGIES.values())]  # noqa: UP007
+        Scenario.model_fields[block].annotation = families
+    else:
+        kinds: Any = Union[tuple(entry.model for entry in WORKLOADS.values())]  # noqa: UP007
+        Job.model_fields[block].annotation = kinds
+        Job.model_rebuild(force=True)
+        Scenario.model_fields[block].annotation = kinds | None
     Scenario.model_rebuild(force=True)
 
 
@@ -128,9 +108,11 @@ class Scenario(Model):
     """What all links have in common."""
     switches: Switches = Switches()
     """The egress queues of switches, and of ranks that are linked to ranks."""
-    workload: Workload
+    workload: Workload | None = Field(default=None, discriminator="kind")
     """What the ranks do."""
-    collective: CollectiveAlgorithms | None = Field(default_factory=_default_collective)
+    jobs: Annotated[tuple[Job, ...], BeforeValidator(listed), Field(max_length=4096)] = ()
+    """In place of `workload`: several jobs, each on ranks of its own, that share the network."""
+    collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
     """Collective algorithms of a workload that has several collectives."""
     system: System = System()
     """Chunking, concurrency and scheduling."""
@@ -148,6 +130,28 @@ class Scenario(Model):
     outputs: OutputChoice = Outputs()
     """What a run writes besides its result and tables."""
 
+    @model_validator(mode="after")
+    def _has_work(self) -> Self:
+        if self.workload is None and not self.jobs:
+            raise PydanticCustomError("missing", "missing", {"path": "workload"})
+        if self.workload is not None and self.jobs:
+            raise cross_check_error("jobs", "expected no value, because workload is given")
+        return self
+
+    @property
+    def work(self) -> tuple[Work, ...]:
+        """The workload, or the workloads of all jobs, each with its kind."""
+        if self.workload is None:
+            return tuple(work_of_job(number, job) for number, job in enumerate(self.jobs))
+        return (Work(WORKLOADS[self.workload.kind], self.workload, self.collective),)
+
+    @property
+    def only_work(self) -> Work:
+        """The workload; raises ScenarioError if the scenario has jobs."""
+        if self.workload is None:
+            raise ScenarioError("jobs: expected workload instead, as this is about one workload")
+        return self.work[0]
+
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.
 
@@ -155,6 +159,8 @@ class Scenario(Model):
         equal scenario.
         """
         data = self.model_dump(mode="json")
+        for name in ("workload", "collective") if self.jobs else ("jobs",):
+            del data[name]  # the other one is given
         change_paths(data, absolute)
         return data
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 
@@ -37,22 +37,35 @@ def sections(schema: dict[str, Any]) -> Iterator[Section]:
         if not models(field, definitions)
     }
     yield Section("", "", "", tuple(rows("", plain, definitions)))
+    blocks = {name: models(field, definitions) for name, field in schema["properties"].items()}
     for name, field in schema["properties"].items():
-        for model in models(field, definitions):
+        for model in blocks[name]:
             text = " ".join(model["description"].split())
             choice = next(
                 (value["const"] for value in model["properties"].values() if "const" in value), ""
             )
             suffix = "[]" if is_list(field) else ""
-            inside = rows(name + suffix + ".", model["properties"], definitions)
+            inside = rows(name + suffix + ".", model["properties"], definitions, blocks)
             yield Section(name, choice, text, tuple(inside))
 
 
-def rows(prefix: str, properties: dict[str, Any], definitions: dict[str, Any]) -> Iterator[Row]:
-    """Yield every key, nested keys included."""
+def rows(
+    prefix: str,
+    properties: dict[str, Any],
+    definitions: dict[str, Any],
+    blocks: Mapping[str, Any] | None = None,
+) -> Iterator[Row]:
+    """Yield every key, nested keys included.
+
+    What is a block of the scenario, too, has its keys there, and is one row here.
+    """
     for name, field in properties.items():
         inner = models(field, definitions)
         accepted = accepts(field, definitions)
+        if blocks and inner and inner == blocks.get(name):
+            meaning = " ".join(field.get("description", "").split())
+            yield Row(f"{prefix}{name}", f"as `{name}`", "", meaning)
+            continue
         if not inner or accepted:
             given = "default" in field and not isinstance(field["default"], dict)
             default = yaml(field["default"]) if given and accepted else ""
@@ -62,7 +75,7 @@ def rows(prefix: str, properties: dict[str, Any], definitions: dict[str, Any]) -
             yield Row(f"{prefix}{name}", accepted, default, meaning)
         suffix = "[]" if is_list(field) else ""
         for model in inner:
-            yield from rows(f"{prefix}{name}{suffix}.", model["properties"], definitions)
+            yield from rows(f"{prefix}{name}{suffix}.", model["properties"], definitions, blocks)
 
 
 def is_list(field: dict[str, Any]) -> bool:

@@ -20,16 +20,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from frontend.collectives.choices import CollectiveAlgorithms
-from frontend.collectives.group_rings import group_rings
 from frontend.schema.base import Count, Model, Problems, Whole
 from frontend.schema.quantities import Time
 from frontend.schema.training import Training
 from frontend.topologies import Layout, TopologyFamily, WorkloadDemand
 from frontend.topologies.registry import Part
 from frontend.workloads import training
-from frontend.workloads.plan import Issue, Node, NodeType, Plan, Trace
+from frontend.workloads.composition import Composition, Placed, Start, StartOf
+from frontend.workloads.plan import Node, NodeType, Plan, Ranks
 from frontend.workloads.registry import WorkloadKind
-from topology_gen.networks.shards import routes_of_turn
 
 
 def _as_tuple(value: Any) -> Any:
@@ -134,113 +133,37 @@ def _kinds(mix: Sequence[JobKind], count: int) -> list[int]:
     return [kind for kind, number in enumerate(numbers) for _ in range(number)]
 
 
-class _Builder:
-    """Appends the trace of each job to the traces of its servers."""
+def _starts(workload: ClusterWorkload, job: Job, number: int, flips: dict[Ranks, int]) -> StartOf:
+    """Return the timers that a job waits for; `flips` has the node that started the one before."""
 
-    def __init__(
-        self, workload: ClusterWorkload, layout: Layout, algorithms: CollectiveAlgorithms
-    ) -> None:
-        self.workload = workload
-        self.jobs = jobs(workload, layout.ranks)
-        self.parts = [
-            training.plan(kind, workload.servers, algorithms, layout.paths) for kind in workload.mix
-        ]
-        names = [kind.name for kind in workload.mix]
-        layers = [CLUSTER]
-        self.first_layer = []
-        for name, part in zip(names, self.parts, strict=True):
-            self.first_layer.append(len(layers))
-            layers += [f"{name}.{layer}" for layer in part.layers]
-        self.plan = Plan(tuple(layers), jobs=tuple(job.name for job in self.jobs))
-        self.nodes: dict[int, list[Node]] = {}
-        self.flips: dict[int, int] = {}  # rank -> node that starts its latest job
-        self.found = layout.job_topologies
-        self.routes = routes_of_turn(layout.shards) if layout.shards else 0
-
-    def build(self) -> Plan:
-        for number, job in enumerate(self.jobs):
-            self.add(job, number + 1)
-        self.plan.traces = [Trace((rank,), tuple(self.nodes[rank])) for rank in sorted(self.nodes)]
-        return self.plan
-
-    def add(self, job: Job, number: int) -> None:
-        part, route = self.parts[job.kind], job.turn * self.routes
-        first_issue = len(self.plan.issues)
-        self.plan.issues += [self.issue(job, issue, route) for issue in part.issues]
-        for trace in part.traces:
-            for server in trace.ranks or range(self.workload.servers):
-                self.append(job, number, job.members[server], trace.nodes, first_issue, route)
-
-    def issue(self, job: Job, issue: Issue, route: int) -> Issue:
-        servers = issue.ranks or tuple(range(self.workload.servers))
-        rings = None
-        if self.found:
-            rings = group_rings(servers, self.found[job.kind])
-            orders = tuple(tuple(job.members[s] for s in order) for order in rings.orders)
-            rings = rings._replace(orders=orders)
-        return issue._replace(
-            name=f"{job.name}.{issue.name}",
-            layer=self.first_layer[job.kind] + issue.layer,
-            ranks=tuple(job.members[server] for server in servers),
-            rings=rings,
-            route=route,
-        )
-
-    def append(
-        self,
-        job: Job,
-        number: int,
-        rank: int,
-        nodes: Sequence[Node],
-        first_issue: int,
-        route: int,
-    ) -> None:
-        """Append a job's trace to the trace of a rank."""
-        mine = self.nodes.setdefault(rank, [])
-        begin = self.start(job, number, mine, rank)
-        offset = len(mine)
-        for node in nodes:
-            sends = node.type == NodeType.SEND
-            communicates = sends or node.type == NodeType.RECV
-            mine.append(
-                node._replace(
-                    name=f"{job.name}.{node.name}",
-                    layer=self.first_layer[job.kind] + node.layer,
-                    collective=(
-                        first_issue + node.collective if node.type == NodeType.COLLECTIVE else 0
-                    ),
-                    dependencies=tuple(offset + d for d in node.dependencies) or (begin,),
-                    peer=job.members[node.peer] if communicates else 0,
-                    route=route + node.route if sends else 0,
-                    job=number,
-                )
-            )
-
-    def start(self, job: Job, number: int, nodes: list[Node], rank: int) -> int:
-        """Append the timers that a job waits for on a rank, and return the node that starts it."""
+    def start(ranks: Ranks, size: int) -> Start:
+        nodes: list[Node] = []
 
         def timer(name: str, duration_ps: int, after: tuple[int, ...], tag: int = 0) -> int:
             name = f"{CLUSTER}.{job.name}_{name}"
             nodes.append(Node(name, NodeType.TIMER, 0, 0, duration_ps, 0, after, tag=tag))
-            return len(nodes) - 1
+            return size + len(nodes) - 1
 
-        before = (len(nodes) - 1,) if nodes else ()  # last weight update of the previous job
+        before = (size - 1,) if size else ()  # last weight update of the previous job
         waits = (*before, timer("arrival", job.arrival_ps, ()))
-        given = self.workload.provisioning
+        given = workload.provisioning
         if given is None:
             begin = timer("start", 0, waits, number)
         elif given.look_ahead:
-            since = (self.flips[rank],) if rank in self.flips else ()
+            since = (flips[ranks],) if ranks in flips else ()
             ready = timer("look_ahead", given.latency, since)
             begin = timer("flip", given.switch, (*waits, ready), number)
         else:
             begin = timer("provision", given.latency, waits, number)
-        self.flips[rank] = begin
-        return begin
+        flips[ranks] = begin
+        return Start(nodes, begin)
+
+    return start
 
 
 class _Cluster(WorkloadKind[ClusterWorkload]):
     model = ClusterWorkload
+    has_jobs = True
 
     def default_collective(self) -> CollectiveAlgorithms:
         return training.default_collective()
@@ -277,7 +200,24 @@ class _Cluster(WorkloadKind[ClusterWorkload]):
         self, workload: ClusterWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
         """Return the traces of all ranks that have a job."""
-        return _Builder(workload, layout, collective or training.default_collective()).build()
+        algorithms = collective or training.default_collective()
+        whole = Composition(layout, (CLUSTER,), takes_turns=True)
+        parts = [
+            training.plan(kind, workload.servers, algorithms, layout.paths) for kind in workload.mix
+        ]
+        first = [
+            whole.add_layers(kind.name, part)
+            for kind, part in zip(workload.mix, parts, strict=True)
+        ]
+        flips: dict[Ranks, int] = {}
+        for number, job in enumerate(jobs(workload, layout.ranks), 1):
+            placed = Placed(
+                job.name, parts[job.kind], job.members, first[job.kind], job.kind, job.turn
+            )
+            whole.add(placed, _starts(workload, job, number, flips))
+        plan = whole.plan()
+        plan.tables.sort(key=lambda table: table[0])
+        return plan
 
 
 KIND = _Cluster()

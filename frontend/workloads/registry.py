@@ -57,11 +57,14 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         Keys of the model whose values are paths of files, relative to the scenario's folder.
     own_algorithms : str
         Why the scenario has no `collective`, if `default_collective` returns None.
+    has_jobs : bool
+        Whether the workload consists of several jobs.
     """
 
     model: type[AnyWorkload]
     files: tuple[str, ...] = ()
     own_algorithms: str = "workload.algorithm selects the algorithm"
+    has_jobs: bool = False
 
     @property
     def name(self) -> str:

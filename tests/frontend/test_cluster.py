@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from frontend import ScenarioError, load_scenario
 from frontend.resolve import resolve
 from frontend.workloads import cluster
 from frontend.workloads.cluster import ClusterWorkload
-from frontend.workloads.plan import NodeType
+from frontend.workloads.plan import Node, NodeType
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 LINKS = {"bandwidth": "100Gbps", "latency": "1us", "buffer": "unlimited"}
@@ -85,9 +86,25 @@ def test_arrivals_are_drawn():
     assert jobs(load(jobs=9, interval="1ms")) != jobs(load(jobs=9, interval="1ms", draw=3))
 
 
+def as_nodes(table):
+    waits = np.split(table.dep, table.dep_begin[1:-1])
+    return [
+        Node(
+            name,
+            NodeType(table.type[index]),
+            int(table.layer[index]),
+            int(table.iteration[index]),
+            int(table.duration_ps[index]),
+            dependencies=tuple(waits[index].tolist()),
+            job=int(table.job[index]),
+        )
+        for index, name in enumerate(table.names)
+    ]
+
+
 def rank_0(scenario):
     result = resolve(scenario).plan
-    nodes = next(trace for trace in result.traces if trace.ranks == (0,)).nodes
+    nodes = as_nodes(next(nodes for ranks, nodes in result.tables if ranks == (0,)))
     timers = {node.name.partition(".")[2]: i for i, node in enumerate(nodes) if node.type == 4}
     waits = {
         name: {nodes[d].name for d in nodes[index].dependencies} for name, index in timers.items()

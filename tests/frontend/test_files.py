@@ -145,7 +145,7 @@ def test_files_of_workloads(folder, tmp_path):
     ):
         load_scenario(scenario)
     with allow_files(tmp_path):
-        assert load_scenario(scenario).workload.kind == "goal"
+        assert load_scenario(scenario).only_work.kind.name == "goal"
 
 
 def test_a_link_to_a_scenario_reads_where_the_scenario_is(folder, tmp_path):
@@ -169,7 +169,7 @@ def test_each_trace_of_a_rank_is_checked(folder, tmp_path):
     with pytest.raises(ScenarioError, match=sentence):
         load_scenario(scenario)
     with allow_files(tmp_path):
-        assert load_scenario(scenario).workload.kind == "chakra"
+        assert load_scenario(scenario).only_work.kind.name == "chakra"
     (folder / "t.1.et").unlink()
     os.mkfifo(folder / "t.1.et")
     with pytest.raises(ScenarioError, match="expected a regular file"):

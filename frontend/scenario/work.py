@@ -1,0 +1,125 @@
+"""What the ranks do: one workload, or several jobs with a workload each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from frontend.collectives.choices import CollectiveAlgorithms
+from frontend.errors import one_of
+from frontend.schema.base import Count, Iterations, Model, Whole
+from frontend.schema.quantities import Time
+from frontend.schema.training import TrainingWorkload
+from frontend.schema.workload import DlrmWorkload, MoeWorkload
+from frontend.workloads import WORKLOADS
+from frontend.workloads.chakra import ChakraWorkload
+from frontend.workloads.cluster import ClusterWorkload
+from frontend.workloads.collective import CollectiveWorkload
+from frontend.workloads.goal import GoalWorkload
+from frontend.workloads.registry import WorkloadKind
+
+if TYPE_CHECKING:
+    # A type checker sees the models of this package, not those of installed plug-ins.
+    Workload = (
+        CollectiveWorkload
+        | DlrmWorkload
+        | MoeWorkload
+        | TrainingWorkload
+        | ClusterWorkload
+        | ChakraWorkload
+        | GoalWorkload
+    )
+else:
+    Workload = Union[tuple(entry.model for entry in WORKLOADS.values())]  # noqa: UP007
+
+Policy = Literal["packed", "spread", "by_rail", "by_pod", "random"]
+"""How ranks are chosen for a job among those that are free."""
+
+POLICIES: tuple[str, ...] = get_args(Policy)
+
+
+def _placement(value: Any) -> Any:
+    """Check a placement at once, as a union of types has an error for each of them."""
+    if isinstance(value, str) and value in POLICIES:
+        return value
+    if not isinstance(value, list | tuple):
+        text = one_of(value, POLICIES)
+        raise ValueError(text if text.endswith("?") else f"{text}, or a list of ranks")
+    if not value or any(type(rank) is not int or rank < 0 for rank in value):
+        raise ValueError("expected ranks, which are whole numbers from 0 on")
+    if len(set(value)) < len(value):
+        raise ValueError("expected each rank once")
+    return tuple(value)
+
+
+Placement = Annotated[
+    Policy | tuple[Whole, ...],
+    BeforeValidator(_placement),
+    PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value),
+]
+
+
+def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
+    """Return the default of `collective` beside a workload."""
+    workload = data.get("workload")
+    return WORKLOADS[workload.kind].default_collective() if workload is not None else None
+
+
+class Job(Model):
+    """One of several jobs that share the network: a workload on ranks of its own."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=100)]
+    """Name of the job: letters, digits and underscores."""
+    ranks: Count | None = None
+    """Number of ranks; null: those that `placement` lists."""
+    placement: Placement = "packed"
+    """The ranks of the topology that are the job's ranks 0, 1, …: a list, or how they are chosen
+    among those that are free. packed: the lowest ones. spread: at equal distances. by_rail: those
+    of rail 0, then those of rail 1, …; a rail has the GPUs at the same place of each server.
+    by_pod: those of the fullest pod that has enough, otherwise of as few pods as possible; a pod
+    is what the top switches join, or else a server. random: any, in any order, as the seed says."""
+    arrival: Time = Time.parse("0s")
+    """Time at which the job starts."""
+    iterations: Iterations | None = None
+    """Number of iterations: of training, in place of `workload.iterations`; or how often the job
+    does what its workload says, such as a file, where each rank begins again as soon as it is done.
+    null: as the workload says."""
+    workload: Workload = Field(discriminator="kind")
+    """What the ranks of the job do: any workload but `cluster`. Its ranks are those of the job,
+    from 0 on."""
+    collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
+    """Collective algorithms of the job, if its workload has several collectives."""
+
+
+class Work(NamedTuple):
+    """A workload of a scenario, and the job that it belongs to."""
+
+    kind: WorkloadKind[Any]
+    workload: Any
+    """An instance of `kind.model`."""
+    collective: CollectiveAlgorithms | None
+    prefix: str = ""
+    """Key path of the job, with a dot at its end; empty without jobs."""
+    job: Job | None = None
+
+    def path(self, path: str) -> str:
+        """Return where a key path that the kind of the workload names is in the scenario."""
+        own = path.partition(".")[0] in ("workload", "collective")
+        return self.prefix + path if own else path
+
+
+def work_of_job(number: int, job: Job) -> Work:
+    """Return the workload of a job, with the job's number of iterations if the kind has any."""
+    workload: Any = job.workload
+    if job.iterations is not None and "iterations" in type(workload).model_fields:
+        workload = workload.model_copy(update={"iterations": job.iterations})
+    return Work(WORKLOADS[workload.kind], workload, job.collective, f"jobs.{number}.", job)
+
+
+def parts_with_workloads(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the parts of a scenario's content, checked or not, that may have a workload."""
+    jobs = data.get("jobs")
+    listed = jobs if isinstance(jobs, list | tuple) else ()
+    return [data, *(job for job in listed if isinstance(job, Mapping))]

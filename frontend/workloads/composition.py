@@ -1,0 +1,170 @@
+"""Plans of several jobs, each on ranks of its own, as one plan.
+
+The plan of a job has the ranks 0, 1, … of the job. Here they become ranks of the topology; layers,
+nodes and collectives get the name of the job, and timers let the job begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontend.collectives.group_rings import group_rings
+from frontend.nodes import NodeColumns, NodeType, concatenated
+from frontend.topologies.registry import Layout
+from frontend.workloads.plan import Issue, Node, Plan, Ranks, columns
+from topology_gen.networks.shards import routes_of_turn
+
+_TAGS = 2**32
+"""Distance between the tags of timers of two jobs."""
+
+
+class Placed(NamedTuple):
+    """A job with its ranks."""
+
+    name: str
+    plan: Plan
+    """What its ranks do; rank i is `members[i]` of the topology."""
+    members: Ranks
+    first_layer: int
+    """Index of its first layer in the composition."""
+    demand: int = 0
+    """Index of its links, if each job has its own."""
+    turn: int = 0
+    """Position among the jobs that use these ranks one after another, from 0."""
+    times: int = 1
+    """How often it does what its plan says."""
+
+
+class Start(NamedTuple):
+    """What comes before a job on some ranks."""
+
+    timers: Sequence[Node]
+    """Nodes to append. Their dependencies are indices in the trace of these ranks."""
+    begin: int | None
+    """Index of the node that the job waits for; None if it waits for nothing."""
+
+
+StartOf = Callable[[Ranks, int], Start]
+"""Returns what comes before a job on some ranks, whose trace has so many nodes."""
+
+
+class Composition:
+    """The plan of all jobs.
+
+    Parameters
+    ----------
+    layout : Layout
+        The topology, which may have links for each job.
+    layers : sequence of str, optional
+        Layers of the nodes that belong to no job.
+    takes_turns : bool, optional
+        Whether jobs use the same ranks one after another. Each rank then has its own trace.
+    """
+
+    def __init__(
+        self, layout: Layout, layers: Sequence[str] = (), takes_turns: bool = False
+    ) -> None:
+        self._found = layout.job_topologies
+        self._routes = routes_of_turn(layout.shards) if layout.shards else 0
+        self._takes_turns = takes_turns
+        self._layers = list(layers)
+        self._issues: list[Issue] = []
+        self._jobs: list[str] = []
+        self._work: dict[Ranks, list[NodeColumns]] = {}
+
+    def add_layers(self, name: str, plan: Plan) -> int:
+        """Add the layers of a plan, with a name before each, and return the index of the first."""
+        self._layers += [f"{name}.{layer}" for layer in plan.layers]
+        return len(self._layers) - len(plan.layers)
+
+    def add(self, job: Placed, start: StartOf) -> None:
+        """Add a job."""
+        self._jobs.append(job.name)
+        work = job.plan.work(len(job.members))
+        span = 1 + max((int(nodes.iteration.max(initial=0)) for _, nodes in work), default=0)
+        first = len(self._issues)
+        for turn in range(job.times):
+            self._issues += [self._issue(job, issue, turn * span) for issue in job.plan.issues]
+        for ranks, nodes in work:
+            relative = nodes.peer_modulus and _communicates(nodes).any()
+            alone = [(rank,) for rank in ranks]
+            for some in alone if relative or self._takes_turns else [tuple(ranks)]:
+                self._append(job, some, nodes, start, first, span)
+
+    def plan(self) -> Plan:
+        """Return the plan of all jobs."""
+        work = [(ranks, concatenated(parts)) for ranks, parts in self._work.items()]
+        return Plan(tuple(self._layers), issues=self._issues, tables=work, jobs=tuple(self._jobs))
+
+    def _issue(self, job: Placed, issue: Issue, iteration: int) -> Issue:
+        ranks = issue.ranks or tuple(range(len(job.members)))
+        rings = issue.rings
+        if self._found:
+            rings = group_rings(ranks, self._found[job.demand])
+        if rings is not None:
+            orders = tuple(tuple(job.members[rank] for rank in order) for order in rings.orders)
+            rings = rings._replace(orders=orders)
+        return issue._replace(
+            name=f"{job.name}.{issue.name}",
+            layer=job.first_layer + issue.layer,
+            iteration=iteration + issue.iteration,
+            ranks=tuple(job.members[rank] for rank in ranks),
+            root=job.members[issue.root],
+            rings=rings,
+            route=job.turn * self._routes + issue.route,
+        )
+
+    def _append(
+        self, job: Placed, ranks: Ranks, nodes: NodeColumns, start: StartOf, first: int, span: int
+    ) -> None:
+        """Append a job to the trace of some of its ranks."""
+        key = tuple(job.members[rank] for rank in ranks)
+        parts = self._work.setdefault(key, [])
+        size = sum(part.size for part in parts)
+        timers, begin = start(key, size)
+        own = self._placed(job, ranks, nodes)
+        for turn in range(job.times):
+            if timers:
+                parts.append(columns(timers))
+                size += len(timers)
+            again = replace(
+                own,
+                collective=own.collective
+                + np.where(own.type == NodeType.COLLECTIVE, first, 0).astype(np.uint32),
+                iteration=(own.iteration + turn * span).astype(np.uint32),
+            )
+            parts.append(again.later(size, begin))
+            done = tuple((own.last() + size).tolist())
+            size, begin = size + own.size, size + own.size
+            first += len(job.plan.issues)
+            # The next time begins when this one is done on these ranks.
+            timers = [Node(f"{job.name}.again", NodeType.TIMER, 0, 0, dependencies=done)]
+
+    def _placed(self, job: Placed, ranks: Ranks, nodes: NodeColumns) -> NodeColumns:
+        """Return the nodes of some ranks of a job with ranks, layers and names of all."""
+        messages = _communicates(nodes)
+        peer = nodes.peer_of(ranks[0], nodes.peer.astype(np.int64))
+        members = np.array(job.members, np.uint32)
+        shared = (nodes.type == NodeType.TIMER) & (nodes.tag != 0)
+        number = len(self._jobs)
+        return replace(
+            nodes,
+            names=[f"{job.name}.{name}" for name in nodes.names],
+            layer=(nodes.layer + job.first_layer).astype(np.uint32),
+            peer=np.where(messages, members[np.where(messages, peer, 0)], 0).astype(np.uint32),
+            peer_modulus=0,
+            tag=np.where(shared, nodes.tag + np.uint64(number * _TAGS), nodes.tag),
+            route=np.where(
+                nodes.type == NodeType.SEND, nodes.route + job.turn * self._routes, 0
+            ).astype(np.uint32),
+            job=np.full(nodes.size, number, np.uint32),
+        )
+
+
+def _communicates(nodes: NodeColumns) -> NDArray[np.bool_]:
+    return np.isin(nodes.type, (NodeType.SEND, NodeType.RECV))
