@@ -153,7 +153,7 @@ MARKS = {"variant": "dctcp", "window": "2MB", "ecn": True}
     ("fabric", "transport"), [("express", ONLY_QUEUES), ("express", MARKS), ("flow", ONLY_QUEUES)]
 )
 def test_two_equal_jobs_share_a_link_fairly(fabric: str, transport: dict[str, Any]) -> None:
-    """Each has half of the link, and none is faster than the other by more than 3 %."""
+    """They fill the link, alone it has gaps; none is faster than the other by more than 3 %."""
     work = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct"}
     work |= {"bytes": "40MB"}
     jobs = [job("a", work, placement=[0, 2]), job("b", work, placement=[1, 3])]
@@ -163,7 +163,8 @@ def test_two_equal_jobs_share_a_link_fairly(fabric: str, transport: dict[str, An
     (alone,) = times(run(jobs[:1], fabric, ONE_LINK, **more), "a")
     shared = [times(both, one.name)[0] for one in both.jobs]
     assert both.network.drops == 0
-    assert max(shared) == pytest.approx(2 * alone, rel=0.03)
+    both_on_link_ps = 2 * 20_000_000 * 8 * 100  # of 10 Gb/s, in each direction
+    assert both_on_link_ps < max(shared) < 1.03 * 2 * alone
     assert min(shared) > 0.97 * max(shared)
 
 

@@ -42,7 +42,7 @@ def test_references_hold(path):
     records = compiled(path)
     topology, traces = records["topology"], records["trace"]
     scenario = json.loads(records["header"].scenario_json)
-    working = scenario["workload"].get("group") or range(topology.ranks)
+    working = scenario.get("workload", {}).get("group") or range(topology.ranks)
     assert sorted(r for trace in traces for r in trace.ranks) == list(working)
     assert len(records["settings"].system.concurrent_chunks) == len(topology.dimensions)
     assert [program.id for program in records["program"]] == list(range(len(records["program"])))
