@@ -106,7 +106,9 @@ def test_one_job_on_all_ranks_is_its_workload(repository: Path, name: str, fabri
 
 
 @pytest.mark.parametrize("fabric", [*FABRICS, "native"])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.sampled_from(KINDS),
     st.sampled_from(KINDS),
@@ -129,7 +131,9 @@ def test_jobs_that_share_nothing_take_what_they_take_alone(
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.sampled_from(KINDS), st.sampled_from(KINDS), st.integers(1, 10**12))
 def test_a_later_arrival_shifts_all_times(fabric, first, second, arrival_ps):
     """Both jobs share the uplinks of two leaves, and arrive later by the same time."""
