@@ -144,15 +144,23 @@ class NodeColumns:
 def concatenated(parts: Sequence[NodeColumns]) -> NodeColumns:
     """Return the nodes of parts as one trace.
 
-    Dependencies count from the first node of the first part (`NodeColumns.later`). The lanes of
-    the parts that have any are the same.
+    Dependencies count from the first node of the first part (`NodeColumns.later`). Parts with the
+    same lanes share them.
     """
     first, *others = parts
     if not others:
         return first
+    slots: tuple[int, ...] = ()
+    before: dict[tuple[int, ...], int] = {}
+    for part in parts:
+        if part.lane_slots not in before:
+            before[part.lane_slots] = len(slots)
+            slots += part.lane_slots
+    lanes = [np.where(part.lane, part.lane + before[part.lane_slots], 0) for part in parts]
     made: dict[str, Any] = {
         "names": [name for part in parts for name in part.names],
-        "lane_slots": next((part.lane_slots for part in parts if part.lane_slots), ()),
+        "lane": np.concatenate(lanes).astype(np.uint32),
+        "lane_slots": slots,
         "peer_modulus": first.peer_modulus,
     }
     for name in ("dep_begin", "start_dep_begin"):

@@ -34,6 +34,7 @@ _HOMES = {
     "fidelity": "fidelity:fidelity_command",
     "import": "imports:import_group",  # `import` cannot be the name of a module
     "init": "examples:init_command",
+    "interference": "interference:interference_command",
     "list": "list:list_command",
     "nccl-tests": "nccl_tests:nccl_tests_command",
     "plot": "plot:plot_command",

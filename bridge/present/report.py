@@ -40,6 +40,7 @@ from bridge.results.measurements import (
     PathStep,
     Reconfiguration,
     Reordering,
+    Schedule,
 )
 from bridge.results.result import Result
 from frontend.errors import printable
@@ -103,6 +104,8 @@ def report(result: Result) -> RenderableType:
         parts.append(table(GOODPUT, cells(GOODPUT, [result.goodput])))
     if result.iteration_times:
         parts += [_jobs(result), _iteration_times(result.iteration_times)]
+    if result.schedule:
+        parts.append(_schedule(result.schedule))
     if any(layer.compute_ns or layer.raw_comm_ns for layer in result.layers):
         parts.append(table(LAYERS, cells(LAYERS, layer_groups(result.layers))))
     if result.critical_path:
@@ -180,15 +183,41 @@ def _signed(error: float) -> str:
 
 
 def _jobs(result: Result) -> Table:
+    placed = {job.name: job for job in result.schedule.jobs} if result.schedule else {}
     rows = []
     for job in result.jobs or ():
         times = [iteration.time_ns for iteration in job.iterations]
-        if times:
-            mean = time_text(sum(times) / len(times))
-            rows.append(
-                (job.name, time_text(job.start_ns), str(len(times)), mean, time_text(max(times)))
-            )
-    return table(("job", "start", "iterations", "mean", "longest"), rows)
+        if not times:
+            continue
+        mean = time_text(sum(times) / len(times))
+        row = [job.name, time_text(job.start_ns), str(len(times)), mean, time_text(max(times))]
+        if placed:
+            own = placed[job.name]
+            row[1:1] = [str(len(own.ranks)), time_text(own.arrival_ns), time_text(own.waiting_ns)]
+            row.append(time_text(own.completion_ns))
+        rows.append(row)
+    if not placed:
+        return table(("job", "start", "iterations", "mean", "longest"), rows)
+    headings = ("job", "ranks", "arrival", "waiting", "start", "iterations", "mean", "longest")
+    return table((*headings, "completion"), rows)
+
+
+def _schedule(schedule: Schedule) -> Table:
+    rows = [
+        ("utilization", f"{percent_text(schedule.utilization)} of {schedule.ranks} ranks"),
+        (
+            "waiting",
+            f"mean {time_text(schedule.waiting_mean_ns)}, "
+            f"longest {time_text(schedule.waiting_max_ns)}",
+        ),
+        (
+            "completion",
+            f"mean {time_text(schedule.completion_mean_ns)}, "
+            f"p50 {time_text(schedule.completion_p50_ns)}, "
+            f"p99 {time_text(schedule.completion_p99_ns)}",
+        ),
+    ]
+    return table(("cluster", ""), rows, numbers=False)
 
 
 def _iteration_times(times: IterationTimes) -> Table:

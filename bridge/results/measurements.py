@@ -75,6 +75,42 @@ class Job(Block):
     """The iterations that have ended."""
 
 
+class ScheduledJob(Block):
+    """When and where a job ran."""
+
+    name: str
+    """Name of the job."""
+    arrival_ns: float
+    """When it arrived."""
+    waiting_ns: float
+    """Time from its arrival to its start, for which too few ranks were free."""
+    completion_ns: float
+    """Job completion time (JCT): from its arrival to its end."""
+    ranks: tuple[int, ...]
+    """The ranks of the topology that were its ranks 0, 1, …"""
+
+
+class Schedule(Block):
+    """When and where the jobs of a cluster ran."""
+
+    ranks: int
+    """Number of ranks of the cluster."""
+    utilization: float
+    """Ranks of running jobs, relative to all ranks, mean over the time of the run."""
+    waiting_mean_ns: float
+    """Time from the arrival of a job to its start, mean over the jobs."""
+    waiting_max_ns: float
+    """The longest of these times."""
+    completion_mean_ns: float
+    """Job completion time, from the arrival of a job to its end, mean over the jobs."""
+    completion_p50_ns: float
+    """Its median: the smallest time that at least half of the jobs do not exceed."""
+    completion_p99_ns: float
+    """Its 99th percentile, in the same sense."""
+    jobs: tuple[ScheduledJob, ...]
+    """One entry for each job, in the order of the scenario."""
+
+
 class IterationTimes(Block):
     """Statistics of the iteration times of all jobs."""
 

@@ -35,6 +35,7 @@ from bridge.results.measurements import (
     Reconfiguration,
     Reordering,
     Replay,
+    Schedule,
     SharedLink,
     Simulator,
     System,
@@ -84,6 +85,8 @@ class Result(BaseModel):
     """One entry for each job that has started. Present only if jobs share a cluster."""
     iteration_times: IterationTimes | None = None
     """Iteration times of all jobs together. Present only if jobs share a cluster."""
+    schedule: Schedule | None = None
+    """When and where jobs ran. Present only with `jobs`, if all have ended."""
     training: Training | None = None
     """Rates of the training. Present only if a language model is trained to the end."""
     goodput: Goodput | None = None

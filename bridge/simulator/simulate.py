@@ -23,6 +23,7 @@ from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
+from bridge.simulator.jobs import job_durations, schedule, settled
 from bridge.simulator.output_files import OutputFiles, StreamedFile
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
@@ -30,6 +31,7 @@ from frontend import Scenario, load_scenario
 from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
 from frontend.resolve.layout import layout
+from frontend.resolve.queueing import Durations
 from frontend.workloads import WORKLOADS
 from frontend.workloads.registry import TrainingWork, WorkloadKind
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
@@ -165,7 +167,16 @@ def run(
         require_bindings()
     with reporter:
         reporter.stage("compiling")
-        return _simulate(frontend.compile_scenario(loaded), hook, reporter, out, watch)
+        if loaded.queueing == "none":
+            return _simulate(frontend.compile_scenario(loaded), hook, reporter, out, watch)
+
+        def simulate(changed: Scenario, durations: Durations) -> Result:
+            stream = frontend.compile_scenario(changed, durations)
+            if changed.fabric == loaded.fabric:
+                return _simulate(stream, hook, reporter, out, watch)
+            return _simulate(stream, None, Reporter(), None, Stopwatch())
+
+        return settled(loaded, simulate)
 
 
 def replay(
@@ -216,7 +227,9 @@ def compile(
     out: str | os.PathLike[str] | None = None,
     seed: int | None = None,
 ) -> bytes:
-    """Return the stream of a scenario, which the simulator runs; this needs no ns-3.
+    """Return the stream of a scenario, which the simulator runs.
+
+    This needs no ns-3, unless jobs wait for each other: then it simulates them first.
 
     Parameters
     ----------
@@ -237,7 +250,9 @@ def compile(
     OutputError
         The file cannot be written.
     """
-    stream = frontend.compile_scenario(load(scenario, overrides, seed))
+    loaded = load(scenario, overrides, seed)
+    durations = None if loaded.queueing == "none" else job_durations(run(loaded).to_dict())
+    stream = frontend.compile_scenario(loaded, durations)
     if out is not None:
         write_whole(Path(out), stream)
     return stream
@@ -357,7 +372,7 @@ def _simulate(
         raw["scenario"] = header.scenario
         raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
-        raw |= training_rates(header.scenario, raw)
+        raw |= training_rates(header.scenario, raw) | schedule(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
         if folder is not None:

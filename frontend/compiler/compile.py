@@ -20,6 +20,7 @@ from frontend.errors import RefusedError, ScenarioError
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import Messages, background, happenings
+from frontend.resolve.queueing import Durations
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
@@ -192,10 +193,17 @@ _CLASSES = 2
 """Classes of each priority that a workload gives."""
 
 
-def compile_scenario(scenario: Scenario) -> bytes:
+def compile_scenario(scenario: Scenario, durations: Durations | None = None) -> bytes:
     """Return the network-API stream of a scenario.
 
     The same scenario and version of cosim give the same bytes on every machine.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    durations : mapping, optional
+        How long jobs run, if they wait for each other; by default, what they are expected to.
 
     Raises
     ------
@@ -203,7 +211,7 @@ def compile_scenario(scenario: Scenario) -> bytes:
         If `frontend.resolve.resolve` raises it, or an algorithm does not support the number of
         ranks of a collective.
     """
-    return encode(records(resolve(scenario)))
+    return encode(records(resolve(scenario, durations)))
 
 
 def validate_scenario(scenario: Scenario) -> None:

@@ -9,7 +9,7 @@ from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
-from frontend.resolve.placement import placements
+from frontend.resolve.queueing import turns
 from frontend.scenario import Scenario
 from frontend.scenario.work import Work
 from frontend.schema.base import Problems
@@ -220,23 +220,28 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
     if scenario.jobs:
         yield from _jobs(scenario)
-    members = placements(scenario, made.ranks, made)
-    for work, own in zip(scenario.work, members, strict=True):
-        for path, expected in _one_workload(scenario, made, work, len(own)):
-            yield work.path(path), expected
+    works, checked = scenario.work, set()
+    for turn in turns(scenario, made.ranks, made):
+        work = works[turn.job]
+        if work.prefix not in checked:
+            for path, expected in _one_workload(scenario, made, work, len(turn.members)):
+                yield work.path(path), expected
+        checked.add(work.prefix)
 
 
 def _jobs(scenario: Scenario) -> Problems:
     """Check what concerns all jobs together."""
     if scenario.collective is not None:
         yield "collective", "expected no value, because each job has its own (jobs.0.collective)"
-    names = [job.name for job in scenario.jobs]
-    for number, work in enumerate(scenario.work):
-        if names[number] in names[:number]:
-            yield f"jobs.{number}.name", "expected a different name for each job"
+    names = set()
+    for work in scenario.work:
+        name = "" if work.job is None else work.job.name
+        if name in names:
+            yield f"{work.prefix}name", f"expected a different name for each job, not {name}"
+        names.add(name)
         if work.kind.has_jobs:
             yield (
-                f"jobs.{number}.workload.kind",
+                f"{work.prefix}workload.kind",
                 f"expected another kind, because {work.kind.name} has jobs of its own",
             )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from frontend.errors import ScenarioError
-from frontend.resolve.placement import Ranks, placements
+from frontend.resolve.placement import Ranks
+from frontend.resolve.queueing import Durations, Turn, turns
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
 from frontend.topologies.registry import LinkChanges
-from frontend.workloads.composition import Composition, Placed, Start
+from frontend.workloads.composition import Composition, Placed, Start, StartOf
 from frontend.workloads.plan import Node, NodeType, Plan
 from topology_gen import Network
 
@@ -40,8 +41,17 @@ class _OfJob(Layout):
         return self._whole.changes
 
 
-def plan(scenario: Scenario, layout: Layout) -> Plan:
+def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None) -> Plan:
     """Return the work of all ranks.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    layout : Layout
+        The layout of its topology.
+    durations : mapping, optional
+        How long jobs run, if they wait for each other.
 
     Raises
     ------
@@ -51,15 +61,24 @@ def plan(scenario: Scenario, layout: Layout) -> Plan:
     if not scenario.jobs:
         work = scenario.work[0]
         return work.kind.plan(work.workload, layout, work.collective)
-    members = placements(scenario, layout.ranks, layout)
-    waits = any(job.arrival or _times(job) > 1 for job in scenario.jobs)
-    whole = Composition(layout, (WAITS,) if waits else ())
-    for number, work in enumerate(scenario.work):
-        job = scenario.jobs[number]
-        own = _own_plan(work, layout, members[number])
-        first = whole.add_layers(job.name, own)
-        placed = Placed(job.name, own, members[number], first, demand=number, times=_times(job))
-        whole.add(placed, partial(_start, job))
+    order = turns(scenario, layout.ranks, layout, durations)
+    queues = scenario.queueing != "none"
+    works = scenario.work
+    waits = queues or any(_waits(work.job) for work in works if work.job is not None)
+    whole = Composition(layout, (WAITS,) if waits else (), takes_turns=queues)
+    plans = _Plans(layout, whole)
+    starts = _Queue(whole) if queues else None
+    for turn in order:
+        work = works[turn.job]
+        assert work.job is not None
+        own, first = plans.of(work, len(turn.members))
+        placed = Placed(
+            work.job.name, own, turn.members, first, demand=turn.job, times=_times(work.job)
+        )
+        if starts is None:
+            whole.add(placed, partial(_start, work.job))
+        else:
+            starts.add(placed, work.job, turn)
     return whole.plan()
 
 
@@ -69,6 +88,10 @@ def _times(job: Job) -> int:
     return 1 if trains or job.iterations is None else job.iterations
 
 
+def _waits(job: Job) -> bool:
+    return bool(job.arrival) or _times(job) > 1
+
+
 def _start(job: Job, ranks: Ranks, size: int) -> Start:
     """Return the timer until a job arrives."""
     if not job.arrival:
@@ -76,8 +99,64 @@ def _start(job: Job, ranks: Ranks, size: int) -> Start:
     return Start([Node(f"{job.name}.arrival", NodeType.TIMER, 0, 0, job.arrival)], size)
 
 
-def _own_plan(work: Work, layout: Layout, members: Ranks) -> Plan:
+class _Plans:
+    """The plan of each entry of `jobs`, which all of its arrivals share."""
+
+    def __init__(self, layout: Layout, whole: Composition) -> None:
+        self._layout = layout
+        self._whole = whole
+        self._found: dict[str, tuple[Plan, int]] = {}
+
+    def of(self, work: Work, ranks: int) -> tuple[Plan, int]:
+        """Return the plan of a job, and the index of its first layer in the composition."""
+        if work.prefix not in self._found:
+            own = _own_plan(work, self._layout, ranks)
+            self._found[work.prefix] = own, self._whole.add_layers(work.label, own)
+        return self._found[work.prefix]
+
+
+class _Queue:
+    """Jobs that start when others have ended.
+
+    A timer that all ranks of a job share ends it on all of them at the same time. Another one
+    starts it. A rank of the job that has to end before shares that one, too.
+    """
+
+    def __init__(self, whole: Composition) -> None:
+        self._whole = whole
+        self._ends: dict[int, int] = {}
+        """For each rank, the node that ends the job that it had before."""
+        self._places: dict[int, tuple[int, int]] = {}
+        """For each job, one of its ranks, and the node that ends the job there."""
+
+    def add(self, placed: Placed, job: Job, turn: Turn) -> None:
+        """Add a job that starts on its turn."""
+        name, tag = f"{WAITS}.{job.name}", 2 * turn.job + 1
+        if turn.after is not None:
+            rank, end = self._places[turn.after]
+            if rank not in turn.members:
+                timer = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=(end,), tag=tag)
+                self._whole.append(rank, timer)
+        last = self._whole.add(placed, self._start_of(name, job, tag))
+        for (rank,), done in last.items():
+            timer = Node(f"{name}_end", NodeType.TIMER, 0, 0, dependencies=done, tag=tag + 1)
+            self._ends[rank] = self._whole.append(rank, timer)
+        first = placed.members[0]
+        self._places[turn.job] = first, self._ends[first]
+
+    def _start_of(self, name: str, job: Job, tag: int) -> StartOf:
+        def start(ranks: Ranks, size: int) -> Start:
+            before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
+            arrival = Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)
+            after = (*before, size)
+            begin = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=after, tag=tag)
+            return Start([arrival, begin], size + 1)
+
+        return start
+
+
+def _own_plan(work: Work, layout: Layout, ranks: int) -> Plan:
     try:
-        return work.kind.plan(work.workload, _OfJob(layout, len(members)), work.collective)
+        return work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
     except ScenarioError as error:
         raise ScenarioError([work.path(sentence) for sentence in error.problems]) from None

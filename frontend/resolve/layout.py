@@ -26,6 +26,9 @@ def layout(scenario: Scenario) -> Layout:
 
 def _demand(scenario: Scenario, ranks: int) -> WorkloadDemand | None:
     family = TOPOLOGIES[scenario.topology.family]
+    if scenario.queueing != "none":
+        because = "because the links of this topology are made for the jobs"
+        raise RefusedError("queueing", f"expected none, {because}")
     members = placements(scenario, ranks, None)
     found: list[WorkloadDemand] = []
     for work, own in zip(scenario.work, members, strict=True):

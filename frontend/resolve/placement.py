@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from frontend.errors import RefusedError
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job
+from frontend.scenario.work import Job, Work
 from frontend.topologies import TOPOLOGIES, Layout
 from topology_gen import Network
 
@@ -37,39 +38,46 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
     """
     if not scenario.jobs:
         return [tuple(range(ranks))]
+    jobs = scenario.work
     found: dict[int, Ranks] = {}
     owner: dict[int, str] = {}
-    lists = [number for number, job in enumerate(scenario.jobs) if isinstance(job.placement, tuple)]
-    others = [number for number in range(len(scenario.jobs)) if number not in set(lists)]
-    for number in (*lists, *others):
-        job, path = scenario.jobs[number], f"jobs.{number}"
-        if isinstance(job.placement, tuple):
-            members = job.placement
-            _check_list(job, members, path, ranks, owner)
-        else:
-            free = [rank for rank in range(ranks) if rank not in owner]
-            _check_count(job, path, ranks, len(free))
-            chooser = _Chooser(scenario, number, free, layout)
-            members = chooser.choose(job.placement, job.ranks or 0)
+    chooser = Chooser(scenario, layout)
+    listed = [number for number, work in enumerate(jobs) if isinstance(_job(work).placement, tuple)]
+    others = sorted(set(range(len(jobs))) - set(listed))
+    for number in (*listed, *others):
+        free = [rank for rank in range(ranks) if rank not in owner]
+        check_size(jobs[number], ranks, len(free))
+        members = chooser.choose(number, jobs[number], free)
+        _check_owner(jobs[number], members, owner)
         found[number] = members
-        owner |= dict.fromkeys(members, job.name)
-    return [found[number] for number in range(len(scenario.jobs))]
+        owner |= dict.fromkeys(members, _job(jobs[number]).name)
+    return [found[number] for number in range(len(jobs))]
 
 
-def _check_list(job: Job, members: Ranks, path: str, ranks: int, owner: Mapping[int, str]) -> None:
-    if job.ranks is not None and job.ranks != len(members):
-        raise RefusedError(f"{path}.ranks", f"expected {len(members)}, as many as placement lists")
-    if max(members) >= ranks:
-        raise RefusedError(f"{path}.placement", f"expected ranks from 0 to {ranks - 1}")
+def _job(work: Work) -> Job:
+    assert work.job is not None
+    return work.job
+
+
+def _check_owner(work: Work, members: Ranks, owner: Mapping[int, str]) -> None:
     for rank in members:
         if rank in owner:
             raise RefusedError(
-                f"{path}.placement",
+                f"{work.prefix}placement",
                 f"expected ranks that no other job has: rank {rank} is of job {owner[rank]}",
             )
 
 
-def _check_count(job: Job, path: str, ranks: int, free: int) -> None:
+def check_size(work: Work, ranks: int, free: int) -> None:
+    """Raise RefusedError if a job names ranks that do not exist, or more than are free."""
+    job, path = _job(work), work.prefix.removesuffix(".")
+    if isinstance(job.placement, tuple):
+        count = len(job.placement)
+        if job.ranks is not None and job.ranks != count:
+            raise RefusedError(f"{path}.ranks", f"expected {count}, as many as placement lists")
+        if max(job.placement) >= ranks:
+            raise RefusedError(f"{path}.placement", f"expected ranks from 0 to {ranks - 1}")
+        return
     if job.ranks is None:
         expected = f"expected a number of ranks, because placement is {job.placement}"
         raise RefusedError(f"{path}.ranks", expected)
@@ -80,35 +88,57 @@ def _check_count(job: Job, path: str, ranks: int, free: int) -> None:
         )
 
 
-class _Chooser:
-    """Chooses ranks for a job among those that are free."""
+class Chooser:
+    """Chooses ranks for jobs among those that are free.
 
-    def __init__(
-        self, scenario: Scenario, number: int, free: Sequence[int], layout: Layout | None
-    ) -> None:
+    Parameters
+    ----------
+    scenario, layout
+        As for `placements`.
+    """
+
+    def __init__(self, scenario: Scenario, layout: Layout | None) -> None:
         self._family = TOPOLOGIES[scenario.topology.family]
         self._seed = scenario.seed
-        self._number = number
-        self._free = free
         self._layout = layout
+        self._path = ""
 
-    def choose(self, policy: str, count: int) -> Ranks:
-        free = self._free
+    def choose(self, number: int, work: Work, free: Sequence[int]) -> Ranks:
+        """Return the ranks of a job, of which enough are free.
+
+        Parameters
+        ----------
+        number : int
+            Number of the job; with the seed, it decides what is random.
+        work : Work
+            The job.
+        free : sequence of int
+            The free ranks, in ascending order.
+
+        Raises
+        ------
+        RefusedError
+            If its policy does not apply to the topology.
+        """
+        policy, count = _job(work).placement, _job(work).ranks or 0
+        self._path = f"{work.prefix}placement"
+        if isinstance(policy, tuple):
+            return policy
         if policy == "packed":
             return tuple(free[:count])
         if policy == "spread":
             return tuple(free[place * len(free) // count] for place in range(count))
         if policy == "random":
-            return tuple(random.Random(f"{self._seed} {self._number}").sample(free, count))
+            return tuple(random.Random(f"{self._seed} {number}").sample(free, count))
         if policy == "by_rail":
             size = self._server()
             return tuple(sorted(free, key=lambda rank: (rank % size, rank))[:count])
-        return self._by_pod(count)
+        return self._by_pod(count, free)
 
-    def _by_pod(self, count: int) -> Ranks:
-        pod = self._pods()
+    def _by_pod(self, count: int, free: Sequence[int]) -> Ranks:
+        pod = self._pods
         left: dict[int, list[int]] = {}
-        for rank in self._free:
+        for rank in free:
             left.setdefault(pod[rank], []).append(rank)
         members: list[int] = []
         while len(members) < count:
@@ -132,6 +162,7 @@ class _Chooser:
             raise self._refuse(f"a {self._family.label} topology has no servers with rails")
         return size
 
+    @cached_property
     def _pods(self) -> list[int]:
         layout = self._known()
         pods = pods_of(layout.network(0))
@@ -143,8 +174,7 @@ class _Chooser:
         return [rank // size for rank in range(layout.ranks)]
 
     def _refuse(self, why: str) -> RefusedError:
-        path = f"jobs.{self._number}.placement"
-        return RefusedError(path, f"expected packed, spread, random or a list, because {why}")
+        return RefusedError(self._path, f"expected packed, spread, random or a list, because {why}")
 
 
 def pods_of(network: Network) -> list[int] | None:

@@ -12,6 +12,7 @@ from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
+from frontend.resolve.queueing import Durations
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
@@ -29,10 +30,13 @@ class Resolved:
         The scenario as loaded.
     layout : Layout
         The layout of the topology.
+    durations : mapping, optional
+        How long jobs run, if they wait for each other.
     """
 
     scenario: Scenario
     layout: Layout
+    durations: Durations | None = None
 
     @property
     def ranks(self) -> int:
@@ -98,11 +102,18 @@ class Resolved:
     @cached_property
     def plan(self) -> Plan:
         """The work of all ranks. Raises ScenarioError if it cannot be simulated."""
-        return jobs.plan(self.scenario, self.layout)
+        return jobs.plan(self.scenario, self.layout, self.durations)
 
 
-def resolve(scenario: Scenario) -> Resolved:
+def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
     """Return a scenario with its layout, network and plan.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    durations : mapping, optional
+        How long jobs run, if they wait for each other; by default, what they are expected to.
 
     Raises
     ------
@@ -127,4 +138,4 @@ def resolve(scenario: Scenario) -> Resolved:
     except RefusedError as error:
         data = scenario.model_dump(mode="json", exclude_unset=True)
         raise ScenarioError(error.sentence(data)) from None
-    return Resolved(scenario, made)
+    return Resolved(scenario, made, durations)

@@ -12,7 +12,15 @@ from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import ScenarioError
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
-from frontend.scenario.work import Job, Work, Workload, default_collective, work_of_job
+from frontend.scenario.work import (
+    Job,
+    Queueing,
+    Work,
+    Workload,
+    all_jobs,
+    default_collective,
+    work_of_job,
+)
 from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
@@ -112,6 +120,11 @@ class Scenario(Model):
     """What the ranks do."""
     jobs: Annotated[tuple[Job, ...], BeforeValidator(listed), Field(max_length=4096)] = ()
     """In place of `workload`: several jobs, each on ranks of its own, that share the network."""
+    queueing: Queueing = "none"
+    """What happens to jobs for which too few ranks are free. none: nothing, all jobs have ranks of
+    their own for the whole run. fifo: they wait, and start in the order in which they arrived.
+    backfill: as fifo, but a job starts before those that wait longer if it does not delay the first
+    of these, going by what is `expected` (EASY backfilling)."""
     collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
     """Collective algorithms of a workload that has several collectives."""
     system: System = System()
@@ -136,13 +149,16 @@ class Scenario(Model):
             raise PydanticCustomError("missing", "missing", {"path": "workload"})
         if self.workload is not None and self.jobs:
             raise cross_check_error("jobs", "expected no value, because workload is given")
+        if self.queueing != "none" and not self.jobs:
+            raise cross_check_error("queueing", "expected none, because only jobs can wait")
         return self
 
     @property
     def work(self) -> tuple[Work, ...]:
         """The workload, or the workloads of all jobs, each with its kind."""
         if self.workload is None:
-            return tuple(work_of_job(number, job) for number, job in enumerate(self.jobs))
+            listed = all_jobs(self.jobs, self.seed)
+            return tuple(work_of_job(entry, self.jobs[entry].name, job) for entry, job in listed)
         return (Work(WORKLOADS[self.workload.kind], self.workload, self.collective),)
 
     @property
@@ -159,7 +175,7 @@ class Scenario(Model):
         equal scenario.
         """
         data = self.model_dump(mode="json")
-        for name in ("workload", "collective") if self.jobs else ("jobs",):
+        for name in ("workload", "collective") if self.jobs else ("jobs", "queueing"):
             del data[name]  # the other one is given
         change_paths(data, absolute)
         return data

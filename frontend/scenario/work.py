@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import one_of
 from frontend.schema.base import Count, Iterations, Model, Whole
-from frontend.schema.quantities import Time
+from frontend.schema.quantities import PositiveTime, Time
 from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.workloads import WORKLOADS
@@ -67,6 +68,20 @@ def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     return WORKLOADS[workload.kind].default_collective() if workload is not None else None
 
 
+Queueing = Literal["none", "fifo", "backfill"]
+"""What happens to jobs for which too few ranks are free."""
+
+
+class Arrivals(Model):
+    """Several jobs of the same kind that arrive at random times (a Poisson process)."""
+
+    count: Annotated[Count, Field(le=65536)]
+    """Number of jobs. They are called by the name of the job and a number from 0 on."""
+    interval: PositiveTime
+    """Mean time between two arrivals, and between `arrival` and the first one. The times follow an
+    exponential distribution, as the seed of the scenario says."""
+
+
 class Job(Model):
     """One of several jobs that share the network: a workload on ranks of its own."""
 
@@ -81,7 +96,12 @@ class Job(Model):
     by_pod: those of the fullest pod that has enough, otherwise of as few pods as possible; a pod
     is what the top switches join, or else a server. random: any, in any order, as the seed says."""
     arrival: Time = Time.parse("0s")
-    """Time at which the job starts."""
+    """Time from which on the job can start."""
+    arrivals: Arrivals | None = None
+    """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
+    arrivals of their own together are a mix of jobs, whose shares are their rates."""
+    expected: PositiveTime | None = None
+    """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None
     """Number of iterations: of training, in place of `workload.iterations`; or how often the job
     does what its workload says, such as a file, where each rank begins again as soon as it is done.
@@ -103,6 +123,8 @@ class Work(NamedTuple):
     prefix: str = ""
     """Key path of the job, with a dot at its end; empty without jobs."""
     job: Job | None = None
+    label: str = ""
+    """Name of the entry of `jobs`, which several jobs have that arrive at random times."""
 
     def path(self, path: str) -> str:
         """Return where a key path that the kind of the workload names is in the scenario."""
@@ -110,12 +132,26 @@ class Work(NamedTuple):
         return self.prefix + path if own else path
 
 
-def work_of_job(number: int, job: Job) -> Work:
+def work_of_job(number: int, label: str, job: Job) -> Work:
     """Return the workload of a job, with the job's number of iterations if the kind has any."""
     workload: Any = job.workload
     if job.iterations is not None and "iterations" in type(workload).model_fields:
         workload = workload.model_copy(update={"iterations": job.iterations})
-    return Work(WORKLOADS[workload.kind], workload, job.collective, f"jobs.{number}.", job)
+    kind = WORKLOADS[workload.kind]
+    return Work(kind, workload, job.collective, f"jobs.{number}.", job, label)
+
+
+def all_jobs(jobs: Sequence[Job], seed: int) -> Iterator[tuple[int, Job]]:
+    """Yield every job with the index of its entry, which has several if it has arrivals."""
+    for number, job in enumerate(jobs):
+        if job.arrivals is None:
+            yield number, job
+            continue
+        draw, time = random.Random(f"arrivals {seed} {number}"), int(job.arrival)
+        for count in range(job.arrivals.count):
+            time += round(draw.expovariate(1 / job.arrivals.interval))
+            arrived = {"name": f"{job.name}_{count}", "arrival": Time(time), "arrivals": None}
+            yield number, job.model_copy(update=arrived)
 
 
 def parts_with_workloads(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

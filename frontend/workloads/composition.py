@@ -82,19 +82,30 @@ class Composition:
         self._layers += [f"{name}.{layer}" for layer in plan.layers]
         return len(self._layers) - len(plan.layers)
 
-    def add(self, job: Placed, start: StartOf) -> None:
-        """Add a job."""
+    def append(self, rank: int, node: Node) -> int:
+        """Append a node to the trace of a rank, where jobs take turns, and return its index."""
+        parts = self._work.setdefault((rank,), [])
+        parts.append(columns([node]))
+        return sum(part.size for part in parts) - 1
+
+    def add(self, job: Placed, start: StartOf) -> dict[Ranks, tuple[int, ...]]:
+        """Add a job, and return its last nodes in the trace of each set of its ranks."""
         self._jobs.append(job.name)
         work = job.plan.work(len(job.members))
         span = 1 + max((int(nodes.iteration.max(initial=0)) for _, nodes in work), default=0)
         first = len(self._issues)
         for turn in range(job.times):
             self._issues += [self._issue(job, issue, turn * span) for issue in job.plan.issues]
+        last: dict[Ranks, tuple[int, ...]] = {}
         for ranks, nodes in work:
             relative = nodes.peer_modulus and _communicates(nodes).any()
             alone = [(rank,) for rank in ranks]
+            own = None if relative else self._placed(job, ranks[0], nodes)
             for some in alone if relative or self._takes_turns else [tuple(ranks)]:
-                self._append(job, some, nodes, start, first, span)
+                placed = self._placed(job, some[0], nodes) if own is None else own
+                key = tuple(job.members[rank] for rank in some)
+                last[key] = self._append(job, key, placed, start, first, span)
+        return last
 
     def plan(self) -> Plan:
         """Return the plan of all jobs."""
@@ -120,14 +131,13 @@ class Composition:
         )
 
     def _append(
-        self, job: Placed, ranks: Ranks, nodes: NodeColumns, start: StartOf, first: int, span: int
-    ) -> None:
-        """Append a job to the trace of some of its ranks."""
-        key = tuple(job.members[rank] for rank in ranks)
+        self, job: Placed, key: Ranks, own: NodeColumns, start: StartOf, first: int, span: int
+    ) -> tuple[int, ...]:
+        """Append a job to the trace of some of its ranks, and return its last nodes there."""
         parts = self._work.setdefault(key, [])
+        done: tuple[int, ...] = ()
         size = sum(part.size for part in parts)
         timers, begin = start(key, size)
-        own = self._placed(job, ranks, nodes)
         for turn in range(job.times):
             if timers:
                 parts.append(columns(timers))
@@ -144,11 +154,12 @@ class Composition:
             first += len(job.plan.issues)
             # The next time begins when this one is done on these ranks.
             timers = [Node(f"{job.name}.again", NodeType.TIMER, 0, 0, dependencies=done)]
+        return done
 
-    def _placed(self, job: Placed, ranks: Ranks, nodes: NodeColumns) -> NodeColumns:
-        """Return the nodes of some ranks of a job with ranks, layers and names of all."""
+    def _placed(self, job: Placed, rank: int, nodes: NodeColumns) -> NodeColumns:
+        """Return the nodes of a rank of a job with ranks, layers and names of all."""
         messages = _communicates(nodes)
-        peer = nodes.peer_of(ranks[0], nodes.peer.astype(np.int64))
+        peer = nodes.peer_of(rank, nodes.peer.astype(np.int64))
         members = np.array(job.members, np.uint32)
         shared = (nodes.type == NodeType.TIMER) & (nodes.tag != 0)
         number = len(self._jobs)

@@ -51,7 +51,7 @@ def test_resolved_scenario_has_every_key_and_loads_again(path):
     scenario = load_scenario(path)
     resolved = json.loads(json.dumps(scenario.resolved()))
     assert load_scenario(resolved) == scenario
-    absent = ("workload", "collective") if scenario.jobs else ("jobs",)
+    absent = ("workload", "collective") if scenario.jobs else ("jobs", "queueing")
     assert not resolved.keys() & set(absent)
     for key in key_paths(resolved):
         if key[0] in absent:

@@ -1,0 +1,121 @@
+"""Jobs that wait for each other, and what a run tells about the jobs of a cluster.
+
+Which ranks a job gets depends on when others end, which a simulation tells. A simulation with some
+order is right up to the first start that the times in it do not support. So the order that follows
+from its times is right further on, and the order is right as a whole when it follows from the times
+of its own simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from bridge.results.errors import SimulationError
+from bridge.results.result import Result
+from frontend import Scenario, ScenarioError, load_scenario
+from frontend.fabrics import FABRICS
+from frontend.resolve.layout import layout
+from frontend.resolve.queueing import Durations, Turn, turns
+
+Simulate = Callable[[Scenario, Durations], Result]
+"""Simulates a scenario in the order that follows from durations of jobs."""
+
+_FIRST = "analytical"
+"""The fabric that tells about how long jobs run."""
+
+
+def settled(scenario: Scenario, simulate: Simulate) -> Result:
+    """Return the result of a scenario whose jobs wait for each other.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    simulate : callable
+        Simulates it, or the same on the fabric `analytical`.
+    """
+    durations: Durations = {}
+    if not FABRICS[scenario.fabric].is_estimator:
+        with suppress(ScenarioError):  # estimators cannot simulate all that packets can
+            estimated = load_scenario(scenario, {"fabric": _FIRST})
+            durations = job_durations(_settle(estimated, simulate, durations).to_dict())
+    return _settle(scenario, simulate, durations)
+
+
+def _settle(scenario: Scenario, simulate: Simulate, durations: Durations) -> Result:
+    made = layout(scenario)
+
+    def order(times: Durations) -> list[Turn]:
+        return turns(scenario, made.ranks, made, times)
+
+    for _ in range(len(scenario.work) + 1):  # each time, one more start is right at least
+        result = simulate(scenario, durations)
+        found = job_durations(result.to_dict())
+        if order(found) == order(durations):
+            return result
+        durations = found
+    raise SimulationError("queueing: no order of the jobs follows from the times of its own run")
+
+
+def job_durations(measured: Mapping[str, Any]) -> Durations:
+    """Return how long each job of a result ran [ps]."""
+    return {
+        job["name"]: round(1000 * (job["iterations"][-1]["end_ns"] - job["start_ns"]))
+        for job in measured.get("jobs") or ()
+        if job["iterations"]
+    }
+
+
+def schedule(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the block `schedule` of a result, if all jobs of a scenario ran to their ends.
+
+    Parameters
+    ----------
+    scenario : mapping
+        The resolved scenario.
+    measured : mapping
+        What the simulator measured, with the keys of a result.
+    """
+    if not scenario.get("jobs") or measured["status"] != "complete":
+        return {}
+    loaded = load_scenario(dict(scenario))
+    made = layout(loaded)
+    members = {
+        turn.job: turn.members for turn in turns(loaded, made.ranks, made, job_durations(measured))
+    }
+    found = {job["name"]: job for job in measured["jobs"]}
+    rows = []
+    busy = 0.0
+    for number, work in enumerate(loaded.work):
+        if work.job is None or work.job.name not in found:
+            continue  # it has nothing to do
+        start = found[work.job.name]["start_ns"]
+        end = max((one["end_ns"] for one in found[work.job.name]["iterations"]), default=start)
+        arrival = work.job.arrival / 1000
+        busy += len(members[number]) * (end - start)
+        times = {
+            "arrival_ns": arrival,
+            "waiting_ns": start - arrival,
+            "completion_ns": end - arrival,
+        }
+        rows.append({"name": work.job.name, **times, "ranks": members[number]})
+    waits = [row["waiting_ns"] for row in rows]
+    completions = sorted(row["completion_ns"] for row in rows)
+    block = {
+        "ranks": made.ranks,
+        "utilization": busy / made.ranks / measured["time_ns"] if measured["time_ns"] else 0.0,
+        "waiting_mean_ns": sum(waits) / max(1, len(waits)),
+        "waiting_max_ns": max(waits, default=0.0),
+        "completion_mean_ns": sum(completions) / max(1, len(rows)),
+        "completion_p50_ns": _percentile(completions, 50),
+        "completion_p99_ns": _percentile(completions, 99),
+        "jobs": rows,
+    }
+    return {"schedule": block}
+
+
+def _percentile(ordered: Sequence[float], percent: int) -> float:
+    """Return the smallest value that at least so many percent do not exceed."""
+    return ordered[-(-percent * len(ordered) // 100) - 1] if ordered else 0.0
