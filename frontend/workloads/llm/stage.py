@@ -484,7 +484,9 @@ class _Stage:
         for layer in self._layers(step):
             self._await_weights()
             if self.workload.recompute == "full":
+                stream.recomputes = True
                 layers.forward(layer)
+                stream.recomputes = False
             done = layers.backward(layer)
             self._collect(step, layer_weights(self.workload.model, layout, layer), done)
         if chunk.number > 0:
