@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from bridge.batch.layout_search import LayoutSearch, Tried, Watch, has_layouts
+from bridge.batch.layout_search import SIMULATED, LayoutSearch, Tried, Watch, has_layouts
 from bridge.batch.places import place_at
 from bridge.batch.points import Point, run_points
 from bridge.batch.scenario_file import SCENARIO_FILE
@@ -35,8 +35,8 @@ from bridge.cli.points import Counter as PointsCounter
 from bridge.cli.points import on_option_for, require_all
 from bridge.errors import InputError
 from bridge.present.progress import LINE_INTERVAL_S, LiveBar, Reporter, reporter_for
-from bridge.present.quantities import time_text
-from bridge.present.table import table
+from bridge.present.quantities import percent_text, scaled_text, time_text
+from bridge.present.table import table, unbroken
 from bridge.results.result import Result
 from bridge.simulator import simulate
 from bridge.stopwatch import Stopwatch
@@ -46,11 +46,14 @@ from frontend.loading.overrides import Override
 from frontend.parallelization import Space, State
 from frontend.resolve import resolve
 
-SHOWN = 5
-"""Number of layouts in the answer."""
-
 CHECKS_NAME = "checks"
 """The folder of the simulations that ran elsewhere, in the folder of the search."""
+
+STRATEGIES = 5000
+"""Number of strategies that a round tries by default."""
+
+_NO_ROUNDS = "expected none for a language model: its layouts are all estimated"
+_NO_LAYOUT = "expected none for a training job with a strategy: it has no layout"
 
 _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 
@@ -67,8 +70,20 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 @click.option(
     "--budget",
     type=click.IntRange(min=0),
-    default=5000,
-    help="Number of strategies that a round tries.",
+    help="Number of strategies that a round tries, 5000 by default; greatest number of layouts to "
+    "estimate, by default all.",
+)
+@click.option(
+    "--keep",
+    metavar="KEY,…",
+    default="",
+    help="Keys of the layout that keep their values, such as zero,recompute.",
+)
+@click.option(
+    "--best",
+    type=click.IntRange(min=1),
+    default=SIMULATED,
+    help="Number of layouts to simulate: those with the shortest estimates.",
 )
 @click.option(
     "--beta",
@@ -104,7 +119,9 @@ def search_command(
     scenario: Path,
     overrides: list[Override],
     rounds: int,
-    budget: int,
+    budget: int | None,
+    keep: str,
+    best: int,
     beta: float | None,
     space: Space,
     seed: int | None,
@@ -120,10 +137,9 @@ def search_command(
     FILE is a scenario of `kind: training` or `kind: llm`. With `kind: training`, the search starts
     with its parallelization strategy, proposes random placements of operators on servers, and
     accepts or rejects each as FlexFlow does. With `family: topoopt`, each round also makes a
-    topology for its strategy. With `kind: llm`, the search simulates the layouts that fit, at most
-    as many as --budget says, and the fastest ones with other orders of the ranks. The folder of
-    --out holds scenario.yaml, which `cosim run` takes; with `kind: training` also
-    strategy.json."""
+    topology for its strategy. With `kind: llm`, the search estimates all layouts that fit into the
+    memory of a rank, and simulates the best ones. The folder of --out holds scenario.yaml, which
+    `cosim run` takes; with `kind: training` also strategy.json."""
     fabrics = _fabrics(check)
     loaded = simulate.load(scenario, with_seed(overrides, seed))
     if fabrics:
@@ -132,30 +148,27 @@ def search_command(
     if folder is None and not as_json:
         folder = Path("results") / f"{loaded.name}-search"
     if has_layouts(loaded):
-        for option in ("rounds", "beta", "space"):
-            if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-                raise InputError(
-                    f"--{option}: expected none for a language model: its layouts are tried one "
-                    "after another"
-                )
+        _require_default(context, ("rounds", "beta", "space"), _NO_ROUNDS)
+        kept = [key for key in keep.split(",") if key]
+        search = LayoutSearch(loaded, budget, folder, address, kept=kept, simulated=best)
         _search_layouts(
-            loaded, budget, folder, fabrics, address, as_json=as_json, allow_hooks=allow_hooks
+            loaded, search, folder, fabrics, address, as_json=as_json, allow_hooks=allow_hooks
         )
         return
+    _require_default(context, ("keep", "best"), _NO_LAYOUT)
     job = Job(loaded)
-    settings = Settings(rounds, budget, beta, loaded.seed, space)
+    settings = Settings(rounds, STRATEGIES if budget is None else budget, beta, loaded.seed, space)
     place_at(address)  # a wrong one is refused before the search
     watch = Stopwatch()
     with _SearchProgress(settings, quiet=as_json) as shown:
-        search = Search(job, settings, folder, resume=resume, on_proposal=shown)
-        state = search.run()
+        state = Search(job, settings, folder, resume=resume, on_proposal=shown).run()
     cpu_seconds = watch.cost()["cpu_s"]
     times = {"start": state.start_seconds, "estimate": state.best.seconds}
-    best = load_scenario(job.changed(state.best.strategy, state.best.demand))
-    times |= _checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
+    fastest = load_scenario(job.changed(state.best.strategy, state.best.demand))
+    times |= _checked(fastest, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
     answer = _answer(job, state, times) | {"cpu_seconds": cpu_seconds}
     if job.alternates:
-        found = resolve(best).layout.found
+        found = resolve(fastest).layout.found
         assert found is not None
         answer["topology"] = found.graph.name
     if as_json:
@@ -164,6 +177,13 @@ def search_command(
     _print(answer, Console())
     if folder is not None:
         click.echo(f"Scenario: {folder / SCENARIO_FILE}", err=True)
+
+
+def _require_default(context: click.Context, options: Sequence[str], reason: str) -> None:
+    """Raise InputError if the user has given an option that does not apply."""
+    for option in options:
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            raise InputError(f"--{option}: {reason}")
 
 
 def _fabrics(check: str) -> list[str]:
@@ -224,7 +244,7 @@ def _unused(answer: dict[str, Any]) -> str:
 
 def _search_layouts(
     scenario: Scenario,
-    budget: int,
+    search: LayoutSearch,
     folder: Path | None,
     fabrics: Sequence[str],
     address: str | None,
@@ -236,10 +256,12 @@ def _search_layouts(
 
     All simulations run at the address (see `bridge.batch.places.place_at`).
     """
-    search = LayoutSearch(scenario, budget, folder, address)
+    watch, estimate_s = Stopwatch(), 0.0
     with ExitStack() as stack:
 
         def counter(points: int) -> Watch:
+            nonlocal estimate_s
+            estimate_s = watch.cost()["cpu_s"]
             return stack.enter_context(PointsCounter(points, quiet=as_json))
 
         found = search.run(counter)
@@ -248,37 +270,54 @@ def _search_layouts(
         times = {"start": search.start.seconds} | times
     best = found[0].scenario
     times |= _checked(best, fabrics, address, folder, quiet=as_json, allow_hooks=allow_hooks)
+    answer = {
+        "name": scenario.name,
+        "seconds": times,
+        "estimated": search.estimated,
+        "cpu_seconds": estimate_s,
+        "tried": len(found),
+        "layouts": [
+            {
+                "seconds": one.seconds,
+                "estimate_seconds": one.estimate.seconds,
+                "memory_bytes": one.estimate.memory_bytes,
+                "mfu": one.mfu,
+                "layout": one.keys,
+            }
+            for one in found
+        ],
+    }
     if as_json:
-        click.echo(json.dumps(_layouts_answer(scenario, found, times), ensure_ascii=False))
+        click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    _print_layouts(scenario, found, times)
+    _print_layouts(answer, found, search.start)
     if folder is not None:
         click.echo(f"Scenario: {folder / SCENARIO_FILE}", err=True)
 
 
-def _layouts_answer(
-    scenario: Scenario, found: Sequence[Tried], times: dict[str, float]
-) -> dict[str, Any]:
-    return {
-        "name": scenario.name,
-        "seconds": times,
-        "tried": len(found),
-        "layouts": [{"seconds": one.seconds, "layout": one.keys} for one in found[:SHOWN]],
-    }
-
-
-def _print_layouts(scenario: Scenario, found: Sequence[Tried], times: dict[str, float]) -> None:
-    console = Console()
-    tried = "1 layout" if len(found) == 1 else f"{len(found)} layouts"
-    console.print(f"{scenario.name}: {tried}\n", highlight=False)
-    console.print(_times_table(times))
+def _print_layouts(answer: dict[str, Any], found: Sequence[Tried], start: Tried | None) -> None:
+    console = unbroken()
+    cost = f"{answer['cpu_seconds']:.1f} s of CPU time"
+    console.print(
+        f"{answer['name']}: {answer['estimated']} layouts fit, estimated in {cost}; "
+        f"{len(found)} simulated\n",
+        highlight=False,
+    )
+    console.print(_times_table(answer["seconds"]))
     console.print()
     rows = [
-        (", ".join(f"{key}: {value}" for key, value in one.keys.items()) or "defaults",
-         time_text(1e9 * one.seconds))
-        for one in found[:SHOWN]
-    ]  # fmt: skip
-    console.print(table(["fastest layouts", "time, estimated"], rows))
+        (
+            ", ".join(f"{key}: {value}" for key, value in one.keys.items()) or "defaults",
+            scaled_text(one.estimate.memory_bytes, "B"),
+            time_text(1e9 * one.estimate.seconds),
+            time_text(1e9 * one.seconds),
+            percent_text(one.mfu),
+            "start" if one is start else "",
+        )
+        for one in found
+    ]
+    headings = ["fastest layouts", "memory", "estimate", "simulated", "MFU", ""]
+    console.print(table(headings, rows))
 
 
 def _checked(

@@ -47,8 +47,9 @@ def draw_chart(chart: Chart, path: str | os.PathLike[str]) -> None:
             _draw_scatter(axes, trace)
     _set_axes(axes, chart.layout)
     axes.set_title(chart.caption, fontsize="medium")
-    legend = chart.layout.get("legend", {}).get("title", {}).get("text", "")
-    legend_below(figure, axes, legend.strip())
+    if chart.layout.get("showlegend", True):
+        legend = chart.layout.get("legend", {}).get("title", {}).get("text", "")
+        legend_below(figure, axes, legend.strip())
     save(figure, path)
 
 

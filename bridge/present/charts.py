@@ -25,6 +25,7 @@ from bridge.present.figure import COLORS
 from bridge.present.links import node_names
 from bridge.present.metrics import Metric, path_times
 from bridge.present.quantities import scaled_unit, time_text, time_unit
+from bridge.present.waterfall import COMPUTE, WAITING, uses
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
 from bridge.results.timeline_file import COMPUTING, TIMELINE, TIMEOUT, Slice, slices
@@ -166,23 +167,19 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
     return stacked_bars("critical-path", caption, "time of an iteration", longest, height, parts)
 
 
-#: The rest of an iteration: ranks that have finished wait for the last one.
-_OTHER = "waiting for slower ranks"
-
-
 def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     """Return what an iteration consists of: compute, exposed communication by its use, waiting.
 
     Communication is for a dimension of parallelism in a language model, and of an operation in
     other workloads.
     """
-    times = {name: _parts(result) for name, result in results.items() if result.iterations}
+    times = {name: uses(result) for name, result in results.items() if result.iterations}
     if not times:
         return None
     kinds = list(dict.fromkeys(kind for parts in times.values() for kind in parts))
-    kinds.sort(key=lambda kind: (kind == _OTHER, kind != "compute"))
+    kinds.sort(key=lambda kind: (kind == WAITING, kind != COMPUTE))
     palette = COLORS[1:-1]
-    own_colors = {"compute": COLORS[0], _OTHER: COLORS[-1]}
+    own_colors = {COMPUTE: COLORS[0], WAITING: COLORS[-1]}
     parts = [
         Part(
             kind,
@@ -195,32 +192,6 @@ def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     caption = "Time of an iteration: compute, and exposed communication by what it is for"
     title, height = "iteration, mean over the ranks", 40 * len(times)
     return stacked_bars("iteration", caption, title, longest, height, parts)
-
-
-def _parts(result: Result) -> dict[str, float]:
-    """Return the parts of a mean iteration [ns], which add up to its time.
-
-    Layers also have the waits of iterations that have not ended, so only the proportions of the
-    exposed communication are theirs.
-    """
-    operations: dict[str, set[str]] = {}
-    for one in result.collectives:
-        operations.setdefault(one.layer, set()).add(one.operation)
-    exposed = sum(one.exposed_comm_ns for one in result.iterations)
-    of_layers = sum(layer.exposed_comm_ns for layer in result.layers)
-    parts = {"compute": sum(one.compute_ns for one in result.iterations)}
-    for layer in result.layers:
-        name = layer.name
-        if not name.endswith("_parallel"):
-            name = " and ".join(sorted(operations.get(name, {"messages"})))
-        part = layer.exposed_comm_ns / of_layers if of_layers else 0.0
-        parts[name] = parts.get(name, 0.0) + part * exposed
-    parts[_OTHER] = sum(one.waiting_ns for one in result.iterations)
-    return {
-        kind.replace("_", " "): time / len(result.iterations)
-        for kind, time in parts.items()
-        if time > 0
-    }
 
 
 def completion_times(results: Mapping[str, Result]) -> Chart | None:

@@ -13,6 +13,7 @@ from bridge.present.chart_picture import draw_chart
 from bridge.present.charts import Window, sweep_chart, timeline
 from bridge.present.links import link_heat, link_map
 from bridge.present.metrics import METRICS
+from bridge.present.waterfall import waterfall_chart
 from bridge.results.result import Result
 
 Results = Mapping[str, Result]
@@ -105,6 +106,11 @@ KINDS = {
     "iteration": _kind(
         "compute and exposed communication by what it is for",
         _of_all(charts.iteration_parts),
+        "iterations with computation",
+    ),
+    "waterfall": _kind(
+        "what an iteration is spent on, from the peak rate down to the MFU",
+        _of_one(waterfall_chart),
         "iterations with computation",
     ),
     "busbw": _kind(

@@ -28,6 +28,7 @@ from bridge.present.deciding import what_decides
 from bridge.present.metrics import is_estimate, path_times
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.present.table import table, unbroken
+from bridge.present.waterfall import UPDATE, waterfall, waterfall_table
 from bridge.results.measurements import (
     Collective,
     CriticalPath,
@@ -100,6 +101,9 @@ def report(result: Result) -> RenderableType:
         parts.append(table(ITERATIONS, cells(ITERATIONS, result.iterations)))
     if result.training:
         parts.append(table(TRAINING, cells(TRAINING, [result.training])))
+    spent = waterfall(result)
+    if UPDATE in spent:  # a model is trained
+        parts.append(waterfall_table(spent))
     if result.goodput:
         parts.append(table(GOODPUT, cells(GOODPUT, [result.goodput])))
     if result.iteration_times:

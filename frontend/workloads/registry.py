@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.goodput import Period
 from frontend.schema.base import Model, Problems, description
 from frontend.schema.training import Training
 from frontend.topologies.registry import Layout, TopologyFamily, WorkloadDemand
-from frontend.workloads.plan import Plan
+from frontend.workloads.plan import Issue, Plan
 from topology_gen.registry import Registry
 
 AnyWorkload = TypeVar("AnyWorkload", bound=Model)
@@ -45,6 +45,29 @@ class TrainingWork(NamedTuple):
     """Training between two checkpoints."""
 
 
+class Costs(Protocol):
+    """How long communication takes by an estimate, without contention."""
+
+    def collective_ps(self, issue: Issue) -> float:
+        """Return the time of a collective."""
+
+    def message_ps(self, source: int, target: int, size: int) -> float:
+        """Return the time of a message from one rank to another."""
+
+
+class Estimate(NamedTuple):
+    """A layout that a search has estimated."""
+
+    changes: Mapping[str, Any]
+    """The keys of the workload that it changes."""
+    seconds: float
+    """Time of an iteration."""
+    memory_bytes: int
+    """Memory that the rank with the most needs."""
+    mfu: float
+    """Model FLOPs utilization."""
+
+
 class WorkloadKind(ABC, Generic[AnyWorkload]):
     """A workload kind: its model, its checks, and a method that builds the plan.
 
@@ -55,6 +78,8 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         docstring describes the kind in one line.
     files : tuple of str
         Keys of the model whose values are paths of files, relative to the scenario's folder.
+    layout_keys : tuple of str
+        Keys that differ between the layouts that a search tries.
     own_algorithms : str
         Why the scenario has no `collective`, if `default_collective` returns None.
     has_jobs : bool
@@ -63,6 +88,7 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
 
     model: type[AnyWorkload]
     files: tuple[str, ...] = ()
+    layout_keys: tuple[str, ...] = ()
     own_algorithms: str = "workload.algorithm selects the algorithm"
     has_jobs: bool = False
 
@@ -103,12 +129,23 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         """Return the training job, if the workload is one job whose strategy can be searched."""
         return None
 
-    def sizes(self, workload: AnyWorkload, ranks: int) -> Iterator[Mapping[str, Any]]:
-        """Yield the keys of each layout that a search tries; none if the kind has no layouts."""
+    def layouts(
+        self, workload: AnyWorkload, ranks: int, kept: Collection[str] = ()
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the keys of each layout that a search tries; none if the kind has no layouts.
+
+        Keys in `kept`, of those in `layout_keys`, have the values of the workload.
+        """
         yield from ()
 
     def orders(self, workload: AnyWorkload, ranks: int) -> Iterator[Mapping[str, Any]]:
         """Yield the keys of each other order of the ranks that a search tries."""
+        yield from ()
+
+    def estimates(
+        self, workload: AnyWorkload, ranks: int, costs: Costs, every: Iterable[Mapping[str, Any]]
+    ) -> Iterator[Estimate]:
+        """Yield the estimates of the layouts that fit, of those that change some keys each."""
         yield from ()
 
     def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:

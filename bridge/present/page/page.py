@@ -34,6 +34,7 @@ from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
 from bridge.present.quantities import percent_text, time_text
 from bridge.present.report import LEAST
+from bridge.present.waterfall import UPDATE, waterfall, waterfall_chart
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 
@@ -216,6 +217,12 @@ def where_time_went(results: Results) -> Parts:
     if whole is not None:
         shares = ", ".join(f"{one['name']} {one['x'][0]:.4g}" for one in whole.traces)
         parts.append((whole, f"{whole.layout['xaxis']['title']['text']}: {shares}"))
+    for number, (name, result) in enumerate(results.items()):
+        spent, chart = waterfall(result), waterfall_chart(result)
+        if chart is not None and UPDATE in spent:  # a model is trained
+            caption = chart.caption + of(results, name)
+            shares = ", ".join(f"{part} {time_text(time)}" for part, time in spent.items())
+            parts.append((replace(chart, name=f"waterfall-{number}", caption=caption), shares))
     layers = charts.layers(results)
     if layers is not None:
         summary = "; ".join(f"{name}: {_longest_layer(one)}" for name, one in results.items())

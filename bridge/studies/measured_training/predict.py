@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bridge.batch.points import Point
+from bridge.present.waterfall import AGAIN, PEAK, SLOWER, UPDATE, waterfall
 from bridge.results.result import Result
 from bridge.studies.measured_training.runs import CHIPS, Prediction, Run, Table
 from frontend import load_scenario
@@ -23,12 +24,15 @@ PARTS = ("compute", "tp", "cp", "pp", "dp", "optimizer", "rest")
 """What a step is spent on: computation, exposed communication of each dimension (pp: the bubble
 and what stages wait for messages), the update, and the wait for slower ranks."""
 
-_LAYERS = {
-    "tp": "tensor_parallel",
-    "cp": "context_parallel",
-    "pp": "pipeline_parallel",
-    "dp": "data_parallel",
+_NAMES = {
+    "compute": (PEAK, SLOWER, AGAIN),
+    "tp": ("tensor parallel",),
+    "cp": ("context parallel",),
+    "pp": ("pipeline parallel",),
+    "dp": ("data parallel",),
+    "optimizer": (UPDATE,),
 }
+"""The parts of a result that a part here has; all others are the rest."""
 
 
 class Step(NamedTuple):
@@ -80,13 +84,10 @@ def step(run: Run, results: Mapping[str, Result]) -> Step:
 
 
 def _step(result: Result) -> Step:
-    iteration = result.iterations[0]
-    layers = {layer.name: layer for layer in result.layers}
-    parts = {name: layers[layer].exposed_comm_ns for name, layer in _LAYERS.items()}
-    parts["optimizer"] = layers["optimizer"].compute_ns
-    parts["compute"] = iteration.compute_ns - parts["optimizer"]
-    parts["rest"] = iteration.time_ns - sum(parts.values())
-    return Step(iteration.time_ns / 1e9, {part: parts[part] / 1e9 for part in PARTS})
+    spent = waterfall(result)
+    parts = {part: sum(spent.pop(name, 0.0) for name in _NAMES[part]) for part in _NAMES}
+    parts["rest"] = sum(spent.values())
+    return Step(result.iterations[0].time_ns / 1e9, {part: parts[part] / 1e9 for part in PARTS})
 
 
 def prediction(run: Run, simulated: Step, table: Table) -> Prediction:

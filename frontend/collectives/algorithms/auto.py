@@ -114,6 +114,35 @@ def _times(setting: Setting) -> dict[str, float]:
     }[setting.operation]
 
 
+def estimated_ps(setting: Setting, algorithm: object = "auto") -> float:
+    """Return the estimated time of a collective in picoseconds, without contention.
+
+    Parameters
+    ----------
+    setting : Setting
+        An all-reduce, reduce-scatter, all-gather, broadcast, reduce or all-to-all.
+    algorithm : object
+        Its algorithm. One for which there is no estimate counts as the best candidate.
+    """
+    size = len(setting.ranks)
+    if size == 1:
+        return 0.0
+    if setting.operation == "all_to_all":
+        data = setting.chunks * setting.chunk_bytes * (size - 1) / size
+        return _at_once(setting, _hop(setting, setting.ranks)).time_ps(1, data)
+    times = _times(setting)
+    if isinstance(algorithm, str) and algorithm in times:
+        return times[algorithm]
+    return min(_without_collisions(setting, times).values())
+
+
+def _without_collisions(setting: Setting, times: dict[str, float]) -> dict[str, float]:
+    """Return the times without `direct` where links are shared: its messages would collide."""
+    if setting.dimension == "scale_up":
+        return times
+    return {name: time for name, time in times.items() if name != "direct"}
+
+
 def _local_size(setting: Setting) -> int | None:
     """Return the members in each super-node, if there are several in each of several."""
     if setting.layout.super_node is None:
@@ -130,10 +159,7 @@ def _compared(setting: Setting) -> dict[str, float]:
     candidates = CANDIDATES[setting.operation]
     if len(candidates) == 1 or len(setting.ranks) == 1:
         return {}
-    times = _times(setting)
-    # Where links are shared, messages between all pairs at once collide.
-    if setting.dimension != "scale_up":
-        times.pop("direct", None)
+    times = _without_collisions(setting, _times(setting))
     if len(times) == 1:
         return {}
     return {name: times[name] for name in sorted(times, key=lambda name: times[name])}

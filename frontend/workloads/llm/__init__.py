@@ -8,7 +8,7 @@ a stage do the same, so they share a trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from math import prod
 from typing import Any
 
@@ -17,18 +17,26 @@ from frontend.goodput import Period
 from frontend.models.transformer import token_flop
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
-from frontend.workloads.llm import grid as grids
-from frontend.workloads.llm.grid import Changes, Grid
+from frontend.workloads.llm.estimate import Layers, iteration_ps
+from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.layouts import KEYS, Changes, changed, layouts, orders
 from frontend.workloads.llm.partition import Memory, rank_memory
 from frontend.workloads.llm.stage import build
 from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
-from frontend.workloads.registry import Chosen, TrainingWork, WorkloadKind
+from frontend.workloads.registry import (
+    Chosen,
+    Costs,
+    Estimate,
+    TrainingWork,
+    WorkloadKind,
+)
 
 
 class _Llm(WorkloadKind[LlmWorkload]):
     model = LlmWorkload
+    layout_keys = KEYS
 
     def default_collective(self) -> None:
         return None
@@ -56,15 +64,15 @@ class _Llm(WorkloadKind[LlmWorkload]):
             yield from _memory_problems(workload, ranks)
 
     def training(self, workload: LlmWorkload, ranks: int) -> TrainingWork:
-        card, grid = workload.model, Grid(workload.layout, ranks)
-        tokens = workload.global_batch * card.sequence
+        grid = Grid(workload.layout, ranks)
+        tokens = workload.global_batch * workload.model.sequence
         needs = stage_memory(workload, grid)
         period = _period(workload, needs, ranks)
         interval = workload.failures and workload.failures.interval
         return TrainingWork(
             tokens=tokens,
-            flop=tokens * token_flop(card, card.sequence),
-            peak_flops=ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops,
+            flop=_flop(workload),
+            peak_flops=_peak_flops(workload, ranks),
             memory_bytes=max(map(sum, needs)),
             pipeline_layer=COMMUNICATION_LAYERS["pp"],
             period=period,
@@ -75,11 +83,30 @@ class _Llm(WorkloadKind[LlmWorkload]):
             else 0,
         )
 
-    def sizes(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
-        yield from grids.sizes(workload.layout, ranks)
+    def layouts(
+        self, workload: LlmWorkload, ranks: int, kept: Collection[str] = ()
+    ) -> Iterator[Changes]:
+        yield from layouts(workload, ranks, kept)
 
     def orders(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
-        yield from grids.orders(workload.layout, ranks)
+        yield from orders(workload.layout, ranks)
+
+    def estimates(
+        self, workload: LlmWorkload, ranks: int, costs: Costs, every: Iterable[Changes]
+    ) -> Iterator[Estimate]:
+        known: Layers | None = None
+        for changes in every:
+            own = changed(workload, changes)
+            if any(True for _ in _layout_problems(own, ranks)):
+                continue
+            grid = Grid(own.layout, ranks)
+            memory_bytes = _fitting_bytes(own, grid)
+            if memory_bytes is None:
+                continue
+            if known is None or not known.serve(own):
+                known = Layers(own, grid, costs)
+            seconds = iteration_ps(own, known, micro_batches(own, grid)) / _PS_PER_S
+            yield Estimate(changes, seconds, memory_bytes, _mfu(own, ranks, seconds))
 
     def plan(
         self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
@@ -87,6 +114,22 @@ class _Llm(WorkloadKind[LlmWorkload]):
         """Return a trace for each pipeline stage."""
         grid = Grid(workload.layout, layout.ranks)
         return build(workload, grid, micro_batches(workload, grid))
+
+
+def _flop(workload: LlmWorkload) -> int:
+    """Return the FLOPs of the model in an iteration."""
+    sequence = workload.model.sequence
+    return workload.global_batch * sequence * token_flop(workload.model, sequence)
+
+
+def _peak_flops(workload: LlmWorkload, ranks: int) -> int:
+    """Return the peak rate of all ranks together."""
+    return ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops
+
+
+def _mfu(workload: LlmWorkload, ranks: int, seconds: float) -> float:
+    """Return the model FLOPs utilization of an iteration that takes some seconds."""
+    return _flop(workload) / seconds / _peak_flops(workload, ranks)
 
 
 _PS_PER_S = 10**12
@@ -115,6 +158,16 @@ def stage_memory(workload: LlmWorkload, grid: Grid) -> list[Memory]:
     """Return the memory that a rank of each pipeline stage needs."""
     number = micro_batches(workload, grid)
     return [rank_memory(workload, grid, stage, number) for stage in range(workload.layout.pp)]
+
+
+def _fitting_bytes(workload: LlmWorkload, grid: Grid) -> int | None:
+    """Return the memory that a rank needs at most; None if that is more than it has."""
+    number, most = micro_batches(workload, grid), 0
+    for stage in range(workload.layout.pp):
+        most = max(most, sum(rank_memory(workload, grid, stage, number)))
+        if workload.check_memory and most > workload.compute.memory_bytes:
+            return None
+    return most
 
 
 def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:

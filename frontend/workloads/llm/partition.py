@@ -20,6 +20,8 @@ models", MLSys 2023.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from frontend.models.cards import Card
@@ -59,15 +61,27 @@ def chunks(card: Card, layout: Layout) -> list[Chunk]:
     Layers that do not divide evenly go to the chunks in the middle, as the first one also has the
     embedding and the last one the output layer.
     """
-    count = layout.pp * layout.chunks
-    each, rest = divmod(card.layers, count)
+    return _chunks(card.layers, layout.pp * layout.chunks)
+
+
+@lru_cache(maxsize=64)
+def _chunks(layers: int, count: int) -> list[Chunk]:
+    each, rest = divmod(layers, count)
     middle = [*range(1, count - 1), 0, count - 1][:rest]
-    found, first = [], 0
-    for number in range(count):
-        size = each + (number in middle)
-        found.append(Chunk(number, range(first, first + size)))
-        first += size
-    return found
+    sizes = [each] * count
+    for number in middle:
+        sizes[number] += 1
+    ends = list(accumulate(sizes))
+    found = zip(ends, sizes, strict=True)
+    return [Chunk(number, range(end - size, end)) for number, (end, size) in enumerate(found)]
+
+
+def alike(card: Card, layers: range) -> list[tuple[int, int]]:
+    """Return a layer of each kind among some, and how many of the kind there are."""
+    first = card.layers if card.experts is None else card.experts.dense_layers
+    border = min(max(first, layers.start), layers.stop)
+    kinds = (range(layers.start, border), range(border, layers.stop))
+    return [(kind.start, len(kind)) for kind in kinds if kind]
 
 
 def layer_weights(card: Card, layout: Layout, layer: int) -> Weights:
@@ -105,7 +119,11 @@ def output_weights(card: Card, layout: Layout) -> Weights:
 
 def chunk_weights(card: Card, layout: Layout, chunk: Chunk) -> Weights:
     """Return the weights of a chunk on a rank, with the embedding or the output layer if it has."""
-    own = [layer_weights(card, layout, layer) for layer in chunk.layers]
+    own = [
+        Weights(number * each.dense, number * each.expert)
+        for layer, number in alike(card, chunk.layers)
+        for each in (layer_weights(card, layout, layer),)
+    ]
     if card.vocabulary and chunk.number == 0:
         own.append(embedding_weights(card, layout))
     if card.vocabulary and chunk.number == layout.pp * layout.chunks - 1:
@@ -278,8 +296,8 @@ def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     ahead = warm_up(longest, layout.pp, micro_batches, layout.chunks)
     in_flight = min(ahead + 1, micro_batches * layout.chunks)
     most = max(
-        sum(layer_activations(workload, layer) for layer in chunk.layers)
-        for chunk in chunks(card, layout)[stage :: layout.pp]
+        sum(number * layer_activations(workload, layer) for layer, number in alike(card, layers))
+        for layers in {chunk.layers for chunk in chunks(card, layout)[stage :: layout.pp]}
     )
     tokens = workload.micro_batch * card.sequence // layout.cp
     last = stage == layout.pp - 1

@@ -164,11 +164,36 @@ class LayerBuilder:
 
     def backward(self, layer: int) -> int:
         """Append the backward phase of a layer, and return its last computation."""
+        if self.workload.recompute == "full":
+            self.stream.recomputes = True
+            self.forward(layer)
+            self.stream.recomputes = False
         if has_experts(self.workload.model, layer):
             self._experts_backward()
         else:
             self.halved("feed_forward", self.operators.network)
         return self._attention_backward()
+
+    def embed(self) -> None:
+        """Append the look-up of the tokens' vectors."""
+        self.stream.compute("embedding", "forward", self.operators.embedding.forward)
+        self.scatter("embedding")
+
+    def embed_backward(self) -> int:
+        """Append the gradient of the embedding, and return its computation."""
+        self.gather("embedding", "gradient_all_gather")
+        duration = self.operators.embedding.weight_gradient
+        return self.stream.compute("embedding", "gradient", duration)
+
+    def output(self) -> None:
+        """Append the forward phase of the output layer, with the loss."""
+        self.gather("output")
+        self.stream.compute("output", "forward", self.operators.output.forward)
+
+    def output_backward(self) -> int:
+        """Append the backward phase of the output layer, and return its last computation."""
+        self.input_gradient("output", self.operators.output.input_gradient)
+        return self.weight_gradient("output", self.operators.output.weight_gradient)
 
     def gather(self, name: str, also: str = "") -> None:
         """Bring the tokens of the ranks of tp together."""
@@ -453,15 +478,14 @@ class _Stage:
         return layers if step.forward else layers[::-1]
 
     def _forward(self, step: Step, chunk: Chunk) -> None:
-        stream, operators = self.stream, self.operators
+        stream = self.stream
         if step.micro_batch == 0:
             stream.join(self.arriving.get(step.chunk, ()))
         if chunk.number > 0:
             self._receive(step, chunk.number)
         elif self.workload.model.vocabulary:
             self._await_weights()
-            stream.compute("embedding", "forward", operators.embedding.forward)
-            self.layers.scatter("embedding")
+            self.layers.embed()
         for layer in self._layers(step):
             self._await_weights()
             self.layers.forward(layer)
@@ -469,30 +493,25 @@ class _Stage:
             self._send(step, chunk.number + 1)
         elif self.workload.model.vocabulary:
             self._await_weights()
-            self.layers.gather("output")
-            stream.compute("output", "forward", operators.output.forward)
+            self.layers.output()
 
     def _backward(self, step: Step, chunk: Chunk) -> None:
-        stream, operators, layers = self.stream, self.operators, self.layers
+        stream, layers = self.stream, self.layers
         layout = self.workload.layout
         if chunk.number < self.last_chunk:
             self._receive(step, chunk.number + 1)
         elif self.workload.model.vocabulary:
-            layers.input_gradient("output", operators.output.input_gradient)
-            done = layers.weight_gradient("output", operators.output.weight_gradient)
+            done = layers.output_backward()
             self._collect(step, output_weights(self.workload.model, layout), done)
         for layer in self._layers(step):
             self._await_weights()
-            if self.workload.recompute == "full":
-                layers.forward(layer)
             done = layers.backward(layer)
             self._collect(step, layer_weights(self.workload.model, layout, layer), done)
         if chunk.number > 0:
             self._send(step, chunk.number)
         elif self.workload.model.vocabulary:
             self._await_weights()
-            layers.gather("embedding", "gradient_all_gather")
-            done = stream.compute("embedding", "gradient", operators.embedding.weight_gradient)
+            done = layers.embed_backward()
             self._collect(step, embedding_weights(self.workload.model, layout), done)
         if self._reduces(step) and not layers.splits:
             self.data.flush(stream.last)

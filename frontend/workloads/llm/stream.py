@@ -22,7 +22,10 @@ COMMUNICATION_LAYERS = {
 }
 """The layer of the result that a parallel dimension's communication counts for."""
 
-LAYERS = (*COMPUTE_LAYERS, *COMMUNICATION_LAYERS.values())
+RECOMPUTE = "recompute"
+"""The layer that a forward phase counts for which the backward phase computes again."""
+
+LAYERS = (*COMPUTE_LAYERS, *COMMUNICATION_LAYERS.values(), RECOMPUTE)
 
 
 class Transfer(NamedTuple):
@@ -70,6 +73,8 @@ class Stream:
         self.world_size = world_size
         self.nodes: list[Node] = []
         self.iteration = 0
+        self.recomputes = False
+        """Whether computations count as computed again."""
         self.after: tuple[int, ...] = ()
         self.last: tuple[int, ...] = ()  # the latest computation, if any
         self._late: list[int] = []
@@ -83,7 +88,8 @@ class Stream:
         waits = (*self.after, *self._late)
         self._late, self._overlapping = self._overlapping, []
         each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
-        node = self._add(f"{layer}.{name}", NodeType.COMPUTE, layer, waits, duration_ps=each[0])
+        own = RECOMPUTE if self.recomputes else layer
+        node = self._add(f"{layer}.{name}", NodeType.COMPUTE, own, waits, duration_ps=each[0])
         if len(each) > 1:
             self._various.append((node, "duration_ps", "ep", each))
         self.after = self.last = (node,)

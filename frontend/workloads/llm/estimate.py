@@ -1,0 +1,334 @@
+"""The time of an iteration by a closed form, for a search among layouts.
+
+The phases of a layer are those of `LayerBuilder`: their longest path, with each collective by its
+own estimate. A stage repeats them for its layers and micro-batches. With p stages, v chunks and m
+micro-batches, the pipeline takes m times the longest stage, and the others once, divided by v: the
+bubble (p - 1) / (m · v) if stages are equal. Reductions and gathers of weights count as far as
+computation does not hide them. Traffic never collides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+from typing import NamedTuple
+
+from frontend.models.transformer import has_experts
+from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.operators import Operators
+from frontend.workloads.llm.partition import (
+    Chunk,
+    Weights,
+    alike,
+    chunk_weights,
+    chunks,
+    embedding_weights,
+    layer_weights,
+    output_weights,
+    stage_weights,
+    table_weights,
+)
+from frontend.workloads.llm.stage import LayerBuilder
+from frontend.workloads.llm.stream import Stream, Transfer
+from frontend.workloads.llm.workload import LlmWorkload
+from frontend.workloads.plan import NodeType, Plan
+from frontend.workloads.registry import Costs
+
+
+class Phases(NamedTuple):
+    """Times of a layer or a stage for a micro-batch [ps]."""
+
+    forward: float
+    backward: float
+    """The gradients, those of the weights included."""
+    weights: float
+    """Of them, those that `zero_bubble` computes later."""
+
+    def plus(self, other: Phases, times: int = 1) -> Phases:
+        """Return the time of this and of some more layers."""
+        pairs = zip(self, other, strict=True)
+        return Phases(*(own + times * more for own, more in pairs))
+
+
+_NOTHING = Phases(0.0, 0.0, 0.0)
+
+
+class Layers:
+    """The phases of the parts of a model, as a rank computes them with its neighbours.
+
+    They depend neither on `zero` nor on `chunks`.
+    """
+
+    def __init__(self, workload: LlmWorkload, grid: Grid, costs: Costs) -> None:
+        self.workload, self.grid, self.costs = workload, grid, costs
+        self.operators = Operators(workload)
+        card = workload.model
+        self.dense = self._layer(0) if not has_experts(card, 0) else _NOTHING
+        last = card.layers - 1
+        self.expert = self._layer(last) if has_experts(card, last) else _NOTHING
+        self.embedding = self.output = _NOTHING
+        if card.vocabulary:
+            self.embedding = self._phases(LayerBuilder.embed, LayerBuilder.embed_backward, 1)
+            self.output = self._phases(LayerBuilder.output, LayerBuilder.output_backward, 1)
+
+    def serve(self, workload: LlmWorkload) -> bool:
+        """Return whether the layers of a workload, which differs in its layout, are the same."""
+        return _without_zero_and_chunks(workload) == _without_zero_and_chunks(self.workload)
+
+    def _layer(self, layer: int) -> Phases:
+        """Return what a layer adds to the one before."""
+
+        def forward(builder: LayerBuilder) -> None:
+            builder.forward(layer)
+
+        def backward(builder: LayerBuilder) -> None:
+            builder.backward(layer)
+
+        two, one = (self._phases(forward, backward, number) for number in (2, 1))
+        return two.plus(one, -1)
+
+    def _phases(
+        self,
+        forward: Callable[[LayerBuilder], object],
+        backward: Callable[[LayerBuilder], object],
+        number: int,
+    ) -> Phases:
+        builder = self._builder()
+        for _ in range(number):
+            forward(builder)
+        ahead = self._longest(builder.stream)
+        builder = self._builder()
+        for _ in range(number):
+            backward(builder)
+        back = self._longest(builder.stream)
+        if not builder.splits:
+            return Phases(ahead, back, 0.0)
+        later = builder.take_weights()
+        builder = self._builder()
+        builder.later_gradients(later)
+        weights = self._longest(builder.stream)
+        return Phases(ahead, back + weights, weights)
+
+    def _builder(self) -> LayerBuilder:
+        by = () if self.operators.routed is None else ("ep",)
+        algorithms = self.workload.algorithms
+        stream = Stream(Plan(layers=()), algorithms, self.grid.parts(0, *by), self.grid.ranks)
+        return LayerBuilder(self.operators, self.grid, 0, stream)
+
+    def _longest(self, stream: Stream) -> float:
+        """Return the longest path through the nodes of a stream; the slowest ranks decide."""
+        longest = 0.0
+        for trace in stream.traces():
+            ends: list[float] = []
+            for node in trace.nodes:
+                begin = max((ends[one] for one in node.dependencies), default=0.0)
+                if node.type == NodeType.COLLECTIVE:
+                    begin += self.costs.collective_ps(stream.plan.issues[node.collective])
+                elif node.type == NodeType.RECV:
+                    own = trace.ranks[0] if trace.ranks else 0
+                    peer = (own + node.peer) % self.grid.ranks
+                    begin += self.costs.message_ps(peer, own, node.bytes)
+                ends.append(begin + node.duration_ps)
+            longest = max(longest, *ends)
+        return longest
+
+
+def _without_zero_and_chunks(workload: LlmWorkload) -> tuple[object, ...]:
+    layout = workload.layout
+    return (
+        *(layout.tp, layout.cp, layout.ep, layout.pp, layout.order),
+        *(workload.micro_batch, workload.recompute),
+    )
+
+
+class _Exchange:
+    """What ranks of dp exchange [ps]; the groups of all stages are alike."""
+
+    def __init__(self, layers: Layers, workload: LlmWorkload) -> None:
+        self.costs, self.workload = layers.costs, workload
+        grid = layers.grid
+        self._groups = (grid.groups(0, "cp", "ep", "dp"), grid.groups(0, "cp", "dp"))
+        self._stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)
+        self._known: dict[tuple[str, Weights, int], float] = {}
+
+    def gather(self, weights: Weights) -> float:
+        """Return the time to gather weights."""
+        return self._both("all_gather", weights, self.workload.gather_element)
+
+    def reduce(self, weights: Weights) -> float:
+        """Return the time to reduce gradients."""
+        operation = "reduce_scatter" if self.workload.layout.zero else "all_reduce"
+        return self._both(operation, weights, self.workload.gradient_element)
+
+    def buckets(self, weights: Weights) -> tuple[float, float]:
+        """Return the time to reduce all gradients in buckets, and that of the last bucket."""
+        size, bucket = self.workload.gradient_element, self.workload.bucket
+        number = max(1, ceil(max(weights) * size / bucket))
+        part = self.reduce(Weights(*(-(-count // number) for count in weights)))
+        return number * part, part
+
+    def update(self, weights: Weights, operators: Operators) -> float:
+        """Return the time to update the weights of a rank."""
+        shares = [groups.size if self.workload.layout.zero else 1 for groups in self._groups]
+        return operators.update(
+            sum(-(-one // ranks) for one, ranks in zip(weights, shares, strict=True))
+        )
+
+    def _both(self, operation: str, weights: Weights, element: int) -> float:
+        key = (operation, weights, element)
+        if key not in self._known:
+            self._known[key] = self._time(operation, weights, element)
+        return self._known[key]
+
+    def _time(self, operation: str, weights: Weights, element: int) -> float:
+        whole = 0.0
+        for groups, count in zip(self._groups, weights, strict=True):
+            if groups.size > 1 and count:
+                transfer = Transfer("dp", operation, groups, count * element)
+                number = self._stream.add_issue(transfer, "")
+                whole += self.costs.collective_ps(self._stream.plan.issues[number])
+        return whole
+
+
+def iteration_ps(workload: LlmWorkload, layers: Layers, micro_batches: int) -> float:
+    """Return the time of an iteration.
+
+    Parameters
+    ----------
+    workload : LlmWorkload
+        The workload.
+    layers : Layers
+        Its layers; those of a workload that differs in `zero` or `chunks` are the same.
+    micro_batches : int
+        Micro-batches of an iteration on each rank.
+    """
+    layout, every = workload.layout, chunks(workload.model, workload.layout)
+    exchange = _Exchange(layers, workload)
+    stages = [
+        _stage(workload, layers, exchange, every[stage :: layout.pp]) for stage in range(layout.pp)
+    ]
+    whole = _pipeline_ps(workload, layers, stages, micro_batches)
+    ends = []
+    for stage, own in enumerate(stages):
+        # A stage begins later than the first one, and ends its last step earlier.
+        later = sum(one.forward for one in stages[:stage]) / layout.chunks
+        earlier = sum(one.backward for one in stages[:stage]) / layout.chunks
+        begin = max(0.0, _begin_ps(workload, exchange, own, every[stage], stage) - later)
+        end = _end_ps(workload, layers, exchange, own, stage, micro_batches)
+        ends.append(begin + whole - earlier + end)
+    return max(ends) + _tied_ps(workload, layers)
+
+
+def _stage(workload: LlmWorkload, layers: Layers, exchange: _Exchange, own: list[Chunk]) -> Phases:
+    """Return the phases of all chunks of a stage; with zero 3, gathers and reductions beside."""
+    card, layout = workload.model, workload.layout
+    last = layout.pp * layout.chunks - 1
+    whole = _NOTHING
+    parts: list[tuple[Phases, Weights, int]] = []
+    for chunk in own:
+        for layer, number in alike(card, chunk.layers):
+            phases = layers.expert if has_experts(card, layer) else layers.dense
+            parts.append((phases, layer_weights(card, layout, layer), number))
+        if card.vocabulary and chunk.number == 0:
+            parts.append((layers.embedding, embedding_weights(card, layout), 1))
+        if card.vocabulary and chunk.number == last:
+            parts.append((layers.output, output_weights(card, layout), 1))
+    for phases, weights, number in parts:
+        found = phases
+        if layout.zero == 3:
+            gather = exchange.gather(weights)
+            reduce = exchange.reduce(weights) if workload.overlap.dp else 0.0
+            again = 0.0 if phases is layers.output else gather
+            found = Phases(
+                max(phases.forward, gather), max(phases.backward, again + reduce), phases.weights
+            )
+        whole = whole.plus(found, number)
+    return whole
+
+
+def _pipeline_ps(
+    workload: LlmWorkload, layers: Layers, stages: list[Phases], micro_batches: int
+) -> float:
+    """Return the time from the first forward step to the last backward step."""
+    layout, grid = workload.layout, layers.grid
+    times = [one.forward + one.backward for one in stages]
+    longest, count = max(times), len(stages)
+    whole = micro_batches * longest
+    if count == 1:
+        return whole
+    if layout.schedule == "zero_bubble":
+        others = [time - 2 * one.weights for time, one in zip(times, stages, strict=True)]
+        whole += max(0.0, sum(others) - max(others))
+    else:
+        whole += (sum(times) - longest) / layout.chunks
+    messages = [
+        layers.costs.message_ps(
+            grid.stage_offset(0, stage),
+            grid.stage_offset(0, (stage + 1) % count),
+            layers.operators.kept_bytes,
+        )
+        for stage in range(count)
+    ]
+    *onward, back = messages
+    step = longest / layout.chunks
+    # As many steps as a stage is ahead pass between both phases of a micro-batch on the first one.
+    ahead = count if layout.chunks == 1 else 2 * count - 1
+    slowest = max(step, (count * step + 2 * sum(onward)) / ahead, *onward)
+    if layout.chunks > 1:  # a micro-batch comes back to the first stage for the next chunk
+        slowest = max(slowest, step / 2 + (sum(onward) + back) / count)
+    return whole + 2 * sum(onward) + micro_batches * layout.chunks * (slowest - step)
+
+
+def _begin_ps(
+    workload: LlmWorkload, exchange: _Exchange, own: Phases, first: Chunk, stage: int
+) -> float:
+    """Return how long a stage waits for weights that are gathered at the begin of an iteration."""
+    card, layout = workload.model, workload.layout
+    if layout.zero not in (1, 2) or not workload.overlap.gather:
+        return 0.0
+    hidden = (layout.chunks - 1) * layout.pp * own.forward / layout.chunks
+    every = exchange.gather(stage_weights(card, layout, stage))
+    return max(exchange.gather(chunk_weights(card, layout, first)), every - hidden)
+
+
+def _end_ps(
+    workload: LlmWorkload,
+    layers: Layers,
+    exchange: _Exchange,
+    own: Phases,
+    stage: int,
+    micro_batches: int,
+) -> float:
+    """Return how long a stage reduces, updates and gathers after its last backward step."""
+    layout = workload.layout
+    weights = stage_weights(workload.model, layout, stage)
+    reduced, last = exchange.buckets(weights)
+    if not workload.overlap.dp:
+        exposed = reduced * (micro_batches if layout.zero >= 2 else 1)
+    elif layout.zero == 3:
+        exposed = last
+    elif layout.zero == 2:
+        # Each micro-batch reduces; the first one can from its backward phase on.
+        each = own.forward + own.backward
+        hidden = (micro_batches - 1) * each + own.backward
+        exposed = max(last, micro_batches * reduced - hidden)
+    else:
+        # The last micro-batch passes through the chunks one after the other.
+        passes = 1 + (layout.chunks - 1) * layout.pp
+        exposed = max(last, reduced - passes * own.backward / layout.chunks)
+    end = exposed + exchange.update(weights, layers.operators)
+    if layout.zero in (1, 2) and not workload.overlap.gather:
+        end += exchange.gather(weights)
+    return end
+
+
+def _tied_ps(workload: LlmWorkload, layers: Layers) -> float:
+    """Return the time to add up the gradients of a tied embedding."""
+    layout, grid = workload.layout, layers.grid
+    size = table_weights(workload.model, layout) * workload.gradient_element
+    if not workload.model.tied_embedding or layout.pp == 1 or not size:
+        return 0.0
+    groups = grid.across((0, layout.pp - 1))
+    stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)
+    number = stream.add_issue(Transfer("pp", "all_reduce", groups, size), "")
+    return layers.costs.collective_ps(stream.plan.issues[number])

@@ -1,0 +1,105 @@
+"""The closed form by which layouts are compared, against simulations on `analytical`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import cosim
+from bridge.studies.measured_training.runs import Table
+from frontend import load_scenario
+from frontend.compiler.costs import Costs
+from frontend.resolve import resolve
+from frontend.workloads import WORKLOADS
+
+FAST = {"bandwidth": "250Tbps", "latency": "0ns", "buffer": "unlimited"}
+
+MODEL = {
+    "layers": 16,
+    "hidden": 1024,
+    "heads": 8,
+    "feed_forward": 4096,
+    "vocabulary": 0,
+    "sequence": 1024,
+}
+EXPERTS = {"experts": {"count": 8, "top_k": 2, "width": 2048}}
+TABLE = Table()
+
+
+def content(**workload: Any) -> dict[str, Any]:
+    """Return equal layers on a network that takes hardly any time."""
+    return {
+        "topology": {
+            "family": "hierarchical",
+            "ranks": 8,
+            "scale_up": {"ranks": 8, "switches": 4} | FAST,
+            "scale_out": FAST,
+        },
+        "workload": {"kind": "llm", "model": MODEL, "global_batch": 16} | workload,
+        "fabric": "analytical",
+        "system": {"injection_latency": "0ns", "concurrent_chunks": 64},
+        "transport": {"window": "1GB", "initial_cwnd": 1000},
+        "links": {"mtu": "9000B"},
+    }
+
+
+def estimate(source: dict[str, Any]) -> float:
+    """Return the estimated time of an iteration [s]."""
+    scenario = load_scenario(source)
+    resolved = resolve(scenario)
+    kind = WORKLOADS[scenario.workload.kind]
+    [found] = kind.estimates(scenario.workload, resolved.ranks, Costs(resolved), [{}])
+    return found.seconds
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"dp": 8},
+        {"dp": 8, "zero": 2},
+        {"dp": 8, "zero": 3},
+        {"tp": 4},
+        {"tp": 8, "sequence_parallel": False},
+        {"cp": 4},
+        {"cp": 4, "cp_exchange": "ring"},
+        {"pp": 4},
+        {"pp": 4, "chunks": 2},
+        {"pp": 2, "chunks": 8},
+        {"pp": 4, "schedule": "zero_bubble"},
+        {"tp": 2, "pp": 2, "chunks": 4, "zero": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("recompute", ["none", "full"])
+def test_equal_stages_without_communication(layout: dict[str, Any], recompute: str) -> None:
+    """Computation and the bubble of the pipeline are those of the simulation."""
+    source = content(layout=layout, recompute=recompute)
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2e-3)
+
+
+@pytest.mark.parametrize("layout", [{"ep": 8}, {"ep": 4, "tp": 2}, {"ep": 2, "pp": 2}], ids=str)
+def test_experts(layout: dict[str, Any]) -> None:
+    source = content(layout=layout, model=MODEL | EXPERTS)
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2e-3)
+
+
+@pytest.mark.parametrize("zero", [0, 1, 2, 3])
+@pytest.mark.parametrize("gather", [False, True])
+@pytest.mark.parametrize("overlap", [False, True])
+def test_exchange_of_weights_on_a_slow_network(zero: int, gather: bool, overlap: bool) -> None:
+    """Reductions and gathers that computation cannot hide decide, and the estimate has them."""
+    source = content(layout={"dp": 8, "zero": zero}, overlap={"gather": gather, "dp": overlap})
+    source["topology"]["scale_up"] |= {"bandwidth": "100Gbps"}
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=0.1)
+
+
+SHOWN = ("405b-h100-512", "405b-gb200-1024", "gpt3-h100-512", "megatron-2022-175b-full")
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_published_runs(name: str) -> None:
+    """The estimates of published layouts are 3 % from their stored simulations."""
+    run = TABLE.runs[name]
+    source = run.scenario(TABLE.fits[run.group].efficiency)
+    assert estimate(source) == pytest.approx(TABLE.predictions[name].one_number_s, rel=0.03)
