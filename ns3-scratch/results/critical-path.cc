@@ -407,7 +407,7 @@ CriticalPath::GetOwner(const Collective& collective, Rank rank)
     std::vector<uint32_t>& groups = m_groups[collective.id];
     if (groups.empty())
     {
-        groups.resize(m_stream.topology.ranks);
+        groups.resize(m_stream.topology.GetEndpoints());
         const std::size_t size = collective.ranks.size() / collective.groups;
         for (std::size_t i = 0; i < collective.ranks.size(); ++i)
         {
