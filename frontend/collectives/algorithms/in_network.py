@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -50,6 +51,9 @@ from frontend.collectives.setting import Setting
 from frontend.topologies.registry import IN_NETWORK
 
 _PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
+
+_AUTO_STEPS = 2**22
+"""With `segments: auto`, steps of a program that has those of every segment."""
 
 Handles = dict[int, list[int]]
 """Steps by member."""
@@ -194,40 +198,34 @@ def _all_reduce(
     if not inside and not places:
         servers, places = group_size, ((_star(group_size, group_size),),)
     local = group_size // servers
-    ways = max(inside, 1) * max(len(places[0]) if places else 1, 1)
+    lanes = max(inside, 1)
+    ways = lanes * (len(places[0]) if places else 1)
     units = local * ways * segments
     steps = _Sum(name, "all_reduce", group_size, switches, dimension, local, units)
     first_inside = group_size + switches - servers * inside
-    for place in range(local):
-        for way in range(ways):
-            unit = (place * segments * ways) + way
-            tree = places[place][way // max(inside, 1)] if places else ()
-            after: Handles = {}
-            for server in range(servers):
-                ranks = range(server * local, (server + 1) * local)
-                owner = ranks[place]
-                if inside:
-                    switch = first_inside + server * inside + way % inside
-                    after[owner] = [steps.load(switch, ranks, owner, unit)]
-                else:
-                    after[owner] = [
-                        steps.message(rank, owner, unit, reduce=True)
-                        for rank in ranks
-                        if rank != owner
-                    ]
-            if tree:
-                root = tree[0][0]
-                after = steps.spread(tree, root, unit, steps.gather(tree, root, unit, after))
-            for server in range(servers):
-                ranks = range(server * local, (server + 1) * local)
-                owner = ranks[place]
-                if inside:
-                    switch = first_inside + server * inside + way % inside
-                    steps.store(switch, ranks, owner, unit, after[owner])
-                else:
-                    for rank in ranks:
-                        if rank != owner:
-                            steps.message(owner, rank, unit, after[owner])
+    after: dict[tuple[int, int], Handles] = {}  # by place and way: what owners have of their server
+    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
+        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
+        owner, rank = ranks[place], ranks[place - turn]
+        got = after.setdefault((place, way), {}).setdefault(owner, [])
+        if inside and turn == 0:
+            switch = first_inside + server * inside + way % inside
+            got.append(steps.load(switch, ranks, owner, unit))
+        elif not inside and turn > 0:
+            got.append(steps.message(rank, owner, unit, reduce=True))
+    for (place, way), own in after.items():
+        if places:
+            tree, unit = places[place][way // lanes], place * segments * ways + way
+            whole = steps.gather(tree, tree[0][0], unit, own)
+            after[place, way] = steps.spread(tree, tree[0][0], unit, whole)
+    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
+        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
+        owner, rank = ranks[place], ranks[(place + turn) % local]
+        if inside and turn == 0:
+            switch = first_inside + server * inside + way % inside
+            steps.store(switch, ranks, owner, unit, after[place, way][owner])
+        elif not inside and turn > 0:
+            steps.message(owner, rank, unit, after[place, way][owner])
     return steps.repeated(segments, ways, window)
 
 
@@ -423,15 +421,22 @@ def _pace(setting: Setting, plan: _Plan) -> _Pace:
 
 
 def _segments(setting: Setting, plan: _Plan) -> int:
-    return segments_of(setting.given.segments, setting.chunks, setting.chunk_bytes, plan.ways)
+    given = setting.given.segments
+    count = segments_of(given, setting.chunks, setting.chunk_bytes, plan.ways)
+    if isinstance(given, int) or not plan.back:
+        return count
+    return max(1, min(count, _AUTO_STEPS // (2 * plan.messages)))
 
 
 def _window(setting: Setting, plan: _Plan, segments: int) -> int:
-    """Return the segments that a rank begins until the first comes back; 0: all of them."""
+    """Return the segments that a rank begins until the first comes back; 0: all of them.
+
+    With fewer, its links would wait; with more, the first result would.
+    """
     pace, segment = _pace(setting, plan), setting.chunk_bytes / segments
     each = max(plan.load * segment * _PS_BITS / pace.rate_bps, 1)
     around = plan.back * pace.hop_ps(plan, segment) + 2 * setting.hop_ps
-    window = 2 + ceil(around / each)
+    window = 1 + ceil(around / each)
     return window if window < segments else 0
 
 
