@@ -93,7 +93,10 @@ def trees(setting: Setting, ranks: Sequence[int]) -> list[Edges]:
     ]
     if not all(near):
         lonely = ranks[[bool(one) for one in near].index(False)]
-        raise CollectiveError(f"rank {lonely} is at no switch that reduces")
+        raise CollectiveError(
+            f"rank {lonely} is at no switch between servers that reduces: expected in_network: "
+            "true of these, or another algorithm"
+        )
     leaves = [[one[tree] for one in near] for tree in range(min(map(len, near)))]
     return [
         (*edges, *zip(leaf, ranks, strict=True))
@@ -117,7 +120,9 @@ def _joins(switches: Switches, leaves: list[list[int]]) -> Iterator[Edges]:
         ends_of = np.unique(place[leaf])
         far = shortest_path(graph, unweighted=True, indices=ends_of).max(axis=0)
         if not np.isfinite(far).any():
-            raise CollectiveError("no tree of switches that reduce joins the ranks")
+            raise CollectiveError(
+                "no tree of switches that reduce joins the ranks: expected another algorithm"
+            )
         roots = np.flatnonzero(far == far.min())  # trees have roots of their own, if there are
         root = int(roots[number % roots.size])
         before = shortest_path(graph, unweighted=True, indices=root, return_predecessors=True)[1]
