@@ -57,7 +57,7 @@ class Tried:
         """The keys of the layout that differ from their defaults."""
         chosen: Any = self.scenario.workload
         data: dict[str, Any] = chosen.layout.model_dump(mode="json", exclude_defaults=True)
-        fields, keys = type(chosen).model_fields, WORKLOADS[chosen.kind].layout_keys
+        fields, keys = type(chosen).model_fields, self.scenario.only_work.kind.layout_keys
         for name in (key for key in keys if key in fields):
             if getattr(chosen, name) != fields[name].default:
                 data[name] = getattr(chosen, name)
@@ -165,13 +165,13 @@ class LayoutSearch:
         return self.best
 
     def _estimates(self, every: Iterable[Mapping[str, Any]]) -> list[Estimate]:
-        workload = self._scenario.workload
+        workload = self._scenario.only_work.workload
         return list(self._kind.estimates(workload, self._ranks, self._costs, every))
 
     def _fastest(self) -> list[Estimate]:
         """Return the layouts to simulate: those with the shortest estimates, the shortest first."""
         every: Iterable[Mapping[str, Any]]
-        every = self._kind.layouts(self._scenario.workload, self._ranks, self._kept)
+        every = self._kind.layouts(self._scenario.only_work.workload, self._ranks, self._kept)
         if self._budget is not None:
             every = list(every)
             if len(every) > self._budget:
@@ -229,5 +229,5 @@ def _name(scenario: Scenario) -> str:
     chosen: Any = scenario.workload
     layout = chosen.layout.model_dump(mode="json")
     values = layout | {name: getattr(chosen, name) for name in type(chosen).model_fields}
-    parts = (f"{key}{values[key]}" for key in WORKLOADS[chosen.kind].layout_keys)
+    parts = (f"{key}{values[key]}" for key in scenario.only_work.kind.layout_keys)
     return "-".join((*parts, layout["order"]))

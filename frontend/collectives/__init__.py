@@ -10,6 +10,7 @@ from frontend.collectives.algorithms import (
     double_binary_tree,
     halving_doubling,
     hierarchical,
+    in_network,
     link_schedules,
     ring,
 )
@@ -47,6 +48,8 @@ OWN = (
     link_schedules.TREES,
     double_binary_tree.BINARY_TREE,
     halving_doubling.DISSEMINATION,
+    in_network.NVLS,
+    in_network.SHARP,
     auto.ALGORITHM,
 )
 """The algorithms of this package. Tests verify their programs; those of others are verified before

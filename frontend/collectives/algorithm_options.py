@@ -38,10 +38,10 @@ class AlgorithmOptions(Model):
     """direct: the order of rank i's peers: from rank i+1 on, from rank 0 on, or a random order of
     its own that depends on the seed."""
     segments: Segments = "auto"
-    """dbt, trees: number of parts of a chunk, which form a pipeline through the trees.
+    """dbt, trees, nvls, sharp: number of parts of a chunk, which form a pipeline.
 
-    auto: dbt: 256 in all chunks of a collective together, but none smaller than 8 KiB. trees: the
-    number up to 64 with the least time.
+    auto: dbt, nvls and sharp: 256 in all chunks of a collective together, but none smaller than
+    8 KiB. trees: the number up to 64 with the least time.
     """
     tree_pairs: Annotated[int, Field(ge=1, le=64)] = 1
     """dbt: pairs of trees with different orders of the ranks, each with an equal part of the data.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -159,6 +159,9 @@ class Algorithm:
     explain : callable, optional
         Function that takes a `Setting` and returns why `choose` returns what it does, for the
         result. Without it, the scenario alone determines the program.
+    members : callable, optional
+        Function that takes a `Setting` and returns the nodes that run the program: its ranks in
+        order, and switches that reduce. Without it, the ranks alone.
 
     Raises
     ------
@@ -174,6 +177,7 @@ class Algorithm:
     graph_problem: Callable[[Digraph], str | None] | None = None
     check: Callable[[Setting], None] | None = None
     explain: Callable[[Setting], str] | None = None
+    members: Callable[[Setting], Sequence[int]] | None = None
 
     def __post_init__(self) -> None:
         for operation in self.operations:

@@ -280,7 +280,7 @@ def _flows(
     traces: Sequence[tuple[Sequence[int], NodeColumns]],
 ) -> networks.Flows:
     """Return all flows of a plan: sender, receiver and route."""
-    placed = {(use.program, issue.ranks) for issue, use in zip(plan.issues, uses, strict=True)}
+    placed = {(use.program, use.members) for use in uses}
     flows = [np.empty((0, 3), dtype=np.int64)]
     for program, group in sorted(placed, key=lambda place: (place[0], place[1] or ())):
         rows = networks.flows(library.programs[program])
@@ -371,7 +371,7 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
                 id=number,
                 name=issue.name,
                 program=use.program,
-                ranks=_all(issue.ranks, ranks),
+                ranks=_all(use.members, ranks),
                 bytes=issue.bytes,
                 chunks=use.chunks,
                 priority_class=_CLASSES * place[issue.priority] + by_operation,

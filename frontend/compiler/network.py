@@ -95,13 +95,15 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     _require_room(resolved.scenario, len(pairs))
     routes = resolved.connection_routes(pairs[:, 2])
     ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
-    paths = network.paths(ends[:, 0], ends[:, 1], routes.ravel())
+    paths = network.node_paths(ends[:, 0], ends[:, 1], routes.ravel())
+    endpoints = int(ends.max(initial=-1)) + 1
     record = Topology(
         ranks=network.ranks,
         nodes=network.nodes,
         dimensions=network.dimensions,
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
+        endpoints=endpoints if endpoints > network.ranks else 0,
     )
     columns: dict[str, NDArray[np.integer]] = {
         "link_source": network.source,

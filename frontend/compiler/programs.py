@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -119,7 +120,7 @@ def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
         return f"its function returns {type(program).__name__}: expected a program"
     for what, has, wanted in (
         ("operation", program.operation, setting.operation),
-        ("group size", program.group_size, len(setting.ranks)),
+        ("group size", program.ranks, len(setting.ranks)),
         ("root", program.root, setting.root),
     ):
         if has != wanted:
@@ -148,6 +149,8 @@ class Use(NamedTuple):
     """Index of the program in `ProgramLibrary.programs`."""
     chunks: int
     """Number of chunks."""
+    members: Sequence[int] | None
+    """The ranks that run it, and switches that reduce; None: all ranks."""
     choice: str
     """Why this algorithm was chosen; empty if the scenario names it."""
 
@@ -176,6 +179,7 @@ class ProgramLibrary:
         algorithm, size = algorithm_of(issue.algorithm), len(setting.ranks)
         try:
             options = algorithm.choose(setting)
+            members = self._members(issue, algorithm, options)
             choice = algorithm.explain(setting) if algorithm.explain is not None else ""
             key = (
                 issue.operation,
@@ -202,7 +206,21 @@ class ProgramLibrary:
                 self.programs.append(program)
         except CollectiveError as error:
             raise ScenarioError(self._sentence(issue, error)) from None
-        return Use(self._known[key], setting.chunks, choice)
+        return Use(self._known[key], setting.chunks, members, choice)
+
+    def _members(
+        self, issue: Issue, algorithm: Algorithm, options: dict[str, Any]
+    ) -> Sequence[int] | None:
+        """Return the ranks of an issue, group by group, each with its switches that reduce."""
+        if algorithm.members is None or len(self.setting(issue).ranks) == 1:
+            return issue.ranks
+        setting = self.setting(issue)
+        if len(algorithm.members(setting)) == len(setting.ranks):
+            return issue.ranks
+        settings = [self.setting(issue, group) for group in range(issue.groups)]
+        if any(algorithm.choose(setting) != options for setting in settings[1:]):
+            raise CollectiveError("the groups are joined by switches in different ways")
+        return tuple(node for setting in settings for node in algorithm.members(setting))
 
     def check(self, issue: Issue) -> None:
         """Raise ScenarioError where `use` would.
@@ -261,11 +279,15 @@ class ProgramLibrary:
         wanted = int(getattr(self.resolved.scenario.system.chunks, issue.operation))
         return max(1, min(wanted, issue.bytes))
 
-    def setting(self, issue: Issue) -> Setting:
-        """Return the setting from which an issue's algorithm chooses its options."""
+    def setting(self, issue: Issue, group: int = 0) -> Setting:
+        """Return the setting from which the algorithm of an issue chooses its options.
+
+        It is that of one of the issue's groups, which are all alike.
+        """
         scenario, chunks = self.resolved.scenario, self.chunks(issue)
         every = range(self.resolved.ranks) if issue.ranks is None else issue.ranks
-        ranks = every[: len(every) // issue.groups]
+        size = len(every) // issue.groups
+        ranks = every[group * size : (group + 1) * size]
         return Setting(
             operation=issue.operation,
             given=issue.options,

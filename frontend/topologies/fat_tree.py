@@ -31,6 +31,8 @@ class FatTree(Model):
     """Packet memory of each switch, divided evenly among its k ports; or `unlimited`."""
     oversubscription: Count = 1
     """Factor by which links above the edge switches are fewer; 2 leaves out half of them."""
+    in_network: bool = False
+    """Whether the switches add up and multicast what ranks send: algorithm `sharp`."""
     ecmp_seed: Whole = 1
     """Seed of the hash that chooses the path of each flow."""
 
@@ -81,7 +83,8 @@ class _FatTree(TopologyFamily[AnyFatTree]):
             oversubscription=topology.oversubscription,
             seed=topology.ecmp_seed,
         )
-        return SwitchedLayout(topology.ranks, make)
+        reducing = ("edge", "agg", "core") if topology.in_network else ()
+        return SwitchedLayout(topology.ranks, make, reducing=reducing)
 
     def buffers(self, topology: AnyFatTree) -> Sequence[PortBuffer]:
         return [PortBuffer("topology.buffer", topology.buffer, arity(topology.ranks))]

@@ -26,6 +26,8 @@ class FlatTopology(Model):
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""
+    in_network: bool = False
+    """Whether the switch adds up and multicasts what ranks send: algorithms `nvls`, `sharp`."""
 
 
 class ScaleUp(Model):
@@ -42,6 +44,8 @@ class ScaleUp(Model):
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of each NV switch, divided evenly among its ports; or `unlimited`."""
+    in_network: bool = False
+    """Whether the NV switches add up and multicast what ranks send: algorithm `nvls`."""
 
 
 class ScaleOut(Model):
@@ -53,6 +57,8 @@ class ScaleOut(Model):
     """Propagation latency of each link, one way."""
     buffer: Buffer
     """Packet memory of the switch, divided evenly among its ports; or `unlimited`."""
+    in_network: bool = False
+    """Whether the switch adds up and multicasts what ranks send: algorithm `sharp`."""
 
 
 class HierarchicalTopology(Model):
@@ -80,7 +86,8 @@ class _Flat(TopologyFamily[FlatTopology]):
             latency_ps=topology.latency,
             buffer_bytes=topology.buffer,
         )
-        return SwitchedLayout(topology.ranks, make)
+        reducing = ("switch",) if topology.in_network else ()
+        return SwitchedLayout(topology.ranks, make, reducing=reducing)
 
     def buffers(self, topology: FlatTopology) -> Sequence[PortBuffer]:
         return [PortBuffer("topology.buffer", topology.buffer, topology.ranks)]
@@ -109,7 +116,8 @@ class _Hierarchical(TopologyFamily[HierarchicalTopology]):
             scale_up_buffer_bytes=up.buffer,
             scale_out_buffer_bytes=out.buffer,
         )
-        return SwitchedLayout(topology.ranks, make, up.ranks)
+        reducing = (("nv",) if up.in_network else ()) + (("switch",) if out.in_network else ())
+        return SwitchedLayout(topology.ranks, make, up.ranks, reducing)
 
     def buffers(self, topology: HierarchicalTopology) -> Sequence[PortBuffer]:
         up, out = topology.scale_up, topology.scale_out

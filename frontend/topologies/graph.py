@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,7 @@ from frontend.schema.quantities import Buffer, Delay, PositiveSize, Quantity, Ra
 from frontend.topologies.direct_connect import check_ranks
 from frontend.topologies.registry import (
     GRAPH,
+    IN_NETWORK,
     RANK_LINKS,
     SUPER_NODES,
     WIRING,
@@ -66,6 +67,8 @@ class GraphNode(Model):
     with rank, gpu, xpu, npu, host or server and has no other letters."""
     memory: Buffer | None = None
     """Packet memory of this switch; null: `topology.buffer`."""
+    in_network: bool = False
+    """Whether this switch adds up and multicasts what ranks send: algorithms `nvls`, `sharp`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -255,12 +258,19 @@ class GraphLayout(Layout):
         Function that takes the keyword `ecn_threshold_bytes` and returns the network.
     ranks_forward : bool
         Whether paths may lead through ranks.
+    reducing : iterable of str
+        Names of the switches that reduce.
     """
 
     def __init__(
-        self, graph: NetworkGraph, make: Callable[..., Network], ranks_forward: bool
+        self,
+        graph: NetworkGraph,
+        make: Callable[..., Network],
+        ranks_forward: bool,
+        reducing: Iterable[str] = (),
     ) -> None:
         self._graph = graph
+        self._reducing = frozenset(reducing)
         self._make = make
         self.ranks = len(graph.ranks)
         features = {WIRING}
@@ -268,11 +278,17 @@ class GraphLayout(Layout):
             features |= {RANK_LINKS} if graph.switches else {RANK_LINKS, GRAPH}
         if graph.super_node is not None:
             features |= {SUPER_NODES}
+        if self._reducing:
+            features |= {IN_NETWORK}
         self.features = frozenset(features)
 
     def network(self, ecn_threshold_bytes: int) -> Network:
         """Return the nodes, links and paths."""
         return self._make(ecn_threshold_bytes=ecn_threshold_bytes)
+
+    def reduces(self, switch: str) -> bool:
+        """Return whether a switch with a name reduces."""
+        return switch in self._reducing
 
     @property
     def super_node(self) -> int | None:
@@ -314,7 +330,10 @@ class _Graph(TopologyFamily[GraphTopology]):
                 topology.buffer, ecn_threshold_bytes, topology.forwarding_delay, forward
             )
 
-        return GraphLayout(graph, make, forward)
+        reducing = [str(node.name) for node in topology.nodes if node.in_network]
+        if not set(reducing) <= set(graph.switches):
+            raise RefusedError("topology.nodes", "expected in_network of switches only")
+        return GraphLayout(graph, make, forward, reducing)
 
     def loses_packets(self, topology: GraphTopology) -> bool:
         """Return whether some link has a loss."""

@@ -29,6 +29,9 @@ GRAPH = "a graph of all ranks"
 """Feature: the links between ranks connect all ranks, and `Layout.graph` gives these links."""
 
 
+IN_NETWORK = "switches that reduce"
+"""Feature: some switches add up and multicast what ranks send; see `Layout.reduces`."""
+
 WIRING = "links and switches with known rates"
 """Feature: `Layout.wiring` gives all links with their rates, and the switches between them."""
 
@@ -80,7 +83,7 @@ class Layout(ABC):
         Number of ranks.
     features : frozenset of str
         Features that collective algorithms may need: a subset of `SUPER_NODES`, `RANK_LINKS`,
-        `GRAPH` and `WIRING`.
+        `GRAPH`, `WIRING` and `IN_NETWORK`.
     """
 
     ranks: int
@@ -104,6 +107,10 @@ class Layout(ABC):
     def wiring(self) -> Wiring | None:
         """The links and switches with their rates; None for networks with rules of their own."""
         return None
+
+    def reduces(self, switch: str) -> bool:
+        """Return whether a switch with a name adds up and multicasts what ranks send."""
+        return False
 
     @property
     def found(self) -> Found | None:
@@ -147,19 +154,31 @@ class SwitchedLayout(Layout):
         Function that takes the keyword `ecn_threshold_bytes` and returns the network.
     super_node : int, optional
         Number of ranks in a super-node.
+    reducing : tuple of str
+        Beginnings of the names of the switches that reduce.
     """
 
     def __init__(
-        self, ranks: int, make: Callable[..., Network], super_node: int | None = None
+        self,
+        ranks: int,
+        make: Callable[..., Network],
+        super_node: int | None = None,
+        reducing: tuple[str, ...] = (),
     ) -> None:
         self.ranks = ranks
+        self._reducing = reducing
         self.features = frozenset() if super_node is None else frozenset({SUPER_NODES})
+        self.features |= {IN_NETWORK} if reducing else set()
         self._make = make
         self._super_node = super_node
 
     def network(self, ecn_threshold_bytes: int) -> Network:
         """Return the nodes, links and paths."""
         return self._make(ecn_threshold_bytes=ecn_threshold_bytes)
+
+    def reduces(self, switch: str) -> bool:
+        """Return whether a switch with a name reduces."""
+        return switch.startswith(self._reducing)
 
     @property
     def super_node(self) -> int | None:

@@ -19,6 +19,7 @@ from frontend.topologies.demand import WORKLOAD, DemandChoice, Discount
 from frontend.topologies.direct_connect import check_ranks
 from frontend.topologies.graph import ClusterTopology, GraphLayout
 from frontend.topologies.registry import (
+    IN_NETWORK,
     RANK_LINKS,
     SUPER_NODES,
     WIRING,
@@ -43,6 +44,9 @@ from topology_gen.networks.servers import (
 )
 from topology_gen.topoopt import Demand, data_parallel, from_json, split_degree, topology_finder
 from topology_gen.topoopt.demand import between_servers
+
+OUTSIDE = ("leaf", "spine", "agg", "core")
+"""Beginnings of the names of the switches outside servers."""
 
 ServerName = Literal[
     "dgx_a100",
@@ -83,6 +87,9 @@ class ServerModel(Model):
     """Rate of each NIC in each direction."""
     pcie_bandwidth: Rate | None = None
     """Rate between a GPU and its NICs in each direction."""
+    in_network: bool | None = None
+    """Whether the scale-up switches add up and multicast what GPUs send (NVLink SHARP): algorithm
+    `nvls`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -101,6 +108,9 @@ class ServersTopology(ClusterTopology):
     """Number of servers."""
     latency: Delay = Delay.parse("0.5us")
     """Propagation latency of each link outside the servers, one way."""
+    in_network: bool = False
+    """Whether the switches outside the servers add up and multicast what ranks send: algorithm
+    `sharp`."""
 
 
 class RailOptimizedTopology(ServersTopology):
@@ -220,7 +230,10 @@ class ServersFamily(TopologyFamily[AnyServers]):
         def make(ecn_threshold_bytes: int) -> Network:
             return graph.network(memory, ecn_threshold_bytes, ranks_forward=forward)
 
-        return GraphLayout(graph, make, forward)
+        reducing = reducing_switches(topology)
+        return GraphLayout(
+            graph, make, forward, [one for one in graph.switches if one.startswith(reducing)]
+        )
 
     def _graph(self, topology: AnyServers) -> NetworkGraph:
         with refusing():
@@ -234,6 +247,13 @@ class ServersFamily(TopologyFamily[AnyServers]):
         ranks = set(graph.ranks)
         ports = Counter(link.source for link in graph.links if link.source not in ranks)
         return [Buffer("topology.buffer", topology.buffer, max(ports.values(), default=1))]
+
+
+def reducing_switches(topology: ServersTopology) -> tuple[str, ...]:
+    """Return the beginnings of the names of the switches that reduce."""
+    model = getattr(topology, "server", None)
+    inside = model is not None and server(model).in_network
+    return (("nv",) if inside else ()) + (OUTSIDE if topology.in_network else ())
 
 
 @contextmanager
@@ -315,11 +335,11 @@ def server(model: ServerModel) -> Server:
         "nics": model.nics,
         "nic_bps": model.nic_bandwidth,
         "pcie_bps": model.pcie_bandwidth,
+        "in_network": model.in_network,
     }
-    return replace(
-        SERVERS[model.model],
-        **{key: int(value) for key, value in given.items() if value is not None},
-    )
+    one = SERVERS[model.model]
+    return replace(one, **{key: type(getattr(one, key))(value) for key, value in given.items()
+                           if value is not None})  # fmt: skip
 
 
 RAIL_OPTIMIZED = _RailOptimized()
@@ -348,11 +368,17 @@ class _DirectServers(ServersFamily[DirectServersTopology]):
 class _Found(Layout):
     """The layout of servers whose links an optimiser finds when they are first used."""
 
-    def __init__(self, ranks: int, gpus: int, find: Callable[[], GraphLayout]) -> None:
+    def __init__(self, ranks: int, one: Server, find: Callable[[], GraphLayout]) -> None:
         self.ranks = ranks
-        self._gpus = gpus
+        self._gpus = one.gpus
         self._find = find
-        self.features = frozenset({RANK_LINKS, WIRING, *([SUPER_NODES] if gpus > 1 else [])})
+        self.features = frozenset({RANK_LINKS, WIRING, *([SUPER_NODES] if one.gpus > 1 else [])})
+        if one.in_network:
+            self.features |= {IN_NETWORK}
+
+    def reduces(self, switch: str) -> bool:
+        """Return whether a switch with a name reduces."""
+        return self._found.reduces(switch)
 
     @cached_property
     def _found(self) -> GraphLayout:
@@ -402,9 +428,7 @@ class _TopoOptServers(ServersFamily[TopoOptServersTopology]):
         except TopologyError as error:
             key = "d" if str(error).startswith("degree") else "demand"
             raise RefusedError(f"topology.{key}", str(error)) from None
-        return _Found(
-            ranks, one.gpus, lambda: self.layout_of(self._linked(topology, wanted), topology)
-        )
+        return _Found(ranks, one, lambda: self.layout_of(self._linked(topology, wanted), topology))
 
     def _linked(self, topology: TopoOptServersTopology, demand: Demand) -> NetworkGraph:
         one = server(topology.server)

@@ -88,10 +88,10 @@ ChoosePorts(const Topology& topology, const Settings& settings)
         return PulledPort::Make;
     }
     if (IsPulled(settings))
-    { // the ports of ranks ask for packets
-        return [ranks = topology.ranks](const PortSetup& setup) {
-            return setup.state.source < ranks ? PulledPort::Make(setup)
-                                              : BusyUntilPort::Make(setup);
+    { // the ports of endpoints ask for packets
+        return [endpoints = topology.GetEndpoints()](const PortSetup& setup) {
+            return setup.state.source < endpoints ? PulledPort::Make(setup)
+                                                  : BusyUntilPort::Make(setup);
         };
     }
     return BusyUntilPort::Make;
@@ -226,7 +226,7 @@ MakeFabric(const Topology& topology, const Settings& settings)
     {
         return fabric;
     }
-    return std::make_unique<HostFabric>(std::move(fabric), topology.ranks, system);
+    return std::make_unique<HostFabric>(std::move(fabric), topology, system);
 }
 
 std::vector<std::string>

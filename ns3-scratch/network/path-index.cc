@@ -13,14 +13,14 @@ namespace cosim
 
 PathIndex::PathIndex(const Topology& topology)
     : m_topology(topology),
-      m_pathOf(topology.ranks, topology.pathSource, topology.pathTarget)
+      m_pathOf(topology.GetEndpoints(), topology.pathSource, topology.pathTarget)
 {
 }
 
 void
 PathIndex::Refuse(Rank src, Rank dst) const
 {
-    if (src >= m_topology.ranks || dst >= m_topology.ranks)
+    if (src >= m_topology.GetEndpoints() || dst >= m_topology.GetEndpoints())
     {
         throw std::invalid_argument("rank " + std::to_string(std::max(src, dst)) +
                                     " does not exist: ranks are 0 to " +

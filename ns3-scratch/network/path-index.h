@@ -33,7 +33,7 @@ class PathIndex
      */
     uint32_t Find(Rank src, Rank dst, uint32_t route = 0) const
     {
-        const uint32_t ranks = m_topology.ranks;
+        const uint32_t ranks = m_topology.GetEndpoints();
         const uint32_t path =
             src < ranks && dst < ranks ? m_pathOf.Find(src, dst) : PairIndex::NONE;
         if (path == PairIndex::NONE)

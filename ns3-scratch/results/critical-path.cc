@@ -352,7 +352,8 @@ CriticalPath::OnStepSent(const StepMessageEvent& event)
           event.route,
           event.bytes,
           event.timePs,
-          GetOwner(*event.collective, event.src),
+          GetOwner(*event.collective,
+                   m_stream.topology.IsRank(event.src) ? event.src : event.dst),
           0,
           {}},
          Extend(ready == nullptr ? m_now : *ready,
@@ -407,7 +408,7 @@ CriticalPath::GetOwner(const Collective& collective, Rank rank)
     std::vector<uint32_t>& groups = m_groups[collective.id];
     if (groups.empty())
     {
-        groups.resize(m_stream.topology.ranks);
+        groups.resize(m_stream.topology.GetEndpoints());
         const std::size_t size = collective.ranks.size() / collective.groups;
         for (std::size_t i = 0; i < collective.ranks.size(); ++i)
         {

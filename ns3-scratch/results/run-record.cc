@@ -35,6 +35,14 @@ KeepLongest(std::vector<PortPause>& pauses, std::size_t most)
     pauses.resize(most);
 }
 
+/// @return the members of a collective that are ranks
+std::size_t
+CountRanks(const Topology& topology, const Collective& collective)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(collective.ranks, [&](Rank rank) { return topology.IsRank(rank); }));
+}
+
 } // namespace
 
 CollectiveRecord::CollectiveRecord(const Stream& stream)
@@ -42,7 +50,7 @@ CollectiveRecord::CollectiveRecord(const Stream& stream)
 {
     for (const Collective& collective : stream.collectives)
     {
-        m_times[collective.id].ranksLeft = collective.ranks.size();
+        m_times[collective.id].ranksLeft = CountRanks(stream.topology, collective);
     }
 }
 
@@ -113,7 +121,7 @@ JobRecord::OnNodeEnded(const NodeEvent& event)
 
 SharedLinks::SharedLinks(const Topology& topology)
     : m_topology(topology),
-      m_pathOf(topology.sharedLinks > 0 ? topology.ranks : 0,
+      m_pathOf(topology.sharedLinks > 0 ? topology.GetEndpoints() : 0,
                topology.sharedLinks > 0 ? topology.pathSource : std::vector<uint32_t>(),
                topology.sharedLinks > 0 ? topology.pathTarget : std::vector<uint32_t>()),
       m_bytes(topology.sharedLinks > 0 ? topology.pathSource.size() : 0),

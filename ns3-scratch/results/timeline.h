@@ -68,10 +68,10 @@ class TimelineTracks
         m_text.BeginMeta(NETWORK, 0, "process_name").Text("name", "network").End();
     }
 
-    /// @return true if the timeline has tracks of a rank
+    /// @return true if the timeline has tracks of an endpoint, which must be a rank
     bool Shows(Rank rank) const
     {
-        return m_isShown[rank];
+        return rank < m_isShown.size() && m_isShown[rank];
     }
 
     /// @return true if an event at this time is written; it counts as left out if there is no room

@@ -35,6 +35,9 @@ struct From
 inline constexpr auto RANKS = [](const Stream& stream, const auto& /* message */) {
     return stream.topology.ranks;
 };
+inline constexpr auto ENDPOINTS = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.GetEndpoints();
+};
 inline constexpr auto NODES = [](const Stream& stream, const auto& /* message */) {
     return stream.topology.nodes;
 };
@@ -56,6 +59,7 @@ inline constexpr Range POSITIVE{1, uint64_t{1} << 30};
 inline constexpr Range LOSS_PPB{0, ALL_PPB - 1};
 inline constexpr Range PPM{0, uint64_t{1} << 40};
 inline constexpr IndexOf IS_RANK{"ranks", RANKS};
+inline constexpr IndexOf IS_ENDPOINT{"endpoints", ENDPOINTS};
 inline constexpr IndexOf IS_NODE{"nodes", NODES};
 inline constexpr IndexOf IS_LINK{"links", LINKS};
 inline constexpr IndexOf IS_DIMENSION{"dimensions", DIMENSIONS};
@@ -258,8 +262,8 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_buffer_bytes", &Topology::linkBufferBytes, FOR_EACH_LINK, BYTES),
     Limited("link_ecn_threshold_bytes", &Topology::linkEcnThresholdBytes, FOR_EACH_LINK, BYTES),
     Limited("link_dimension", &Topology::linkDimension, FOR_EACH_LINK, IS_DIMENSION),
-    Limited("path_source", &Topology::pathSource, IS_RANK),
-    Limited("path_target", &Topology::pathTarget, Length{&Topology::pathSource}, IS_RANK),
+    Limited("path_source", &Topology::pathSource, IS_ENDPOINT),
+    Limited("path_target", &Topology::pathTarget, Length{&Topology::pathSource}, IS_ENDPOINT),
     Limited("path_begin",
             &Topology::pathBegin,
             Slices{&Topology::pathSource, &Topology::pathLinks}),
@@ -287,6 +291,7 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("resume_bytes", &Topology::resumeBytes, BYTES),
     Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
     Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
+    &Topology::endpoints,
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};
@@ -338,7 +343,7 @@ inline constexpr auto FIELDS<Collective> = std::tuple{
     &Collective::id,
     &Collective::name,
     &Collective::program,
-    Limited("ranks", &Collective::ranks, IS_RANK),
+    Limited("ranks", &Collective::ranks, IS_ENDPOINT),
     &Collective::bytes,
     Limited("chunks", &Collective::chunks, Range{1, MAX_COUNT}),
     &Collective::priorityClass,

@@ -5,6 +5,7 @@
 #ifndef COSIM_STREAM_H
 #define COSIM_STREAM_H
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -321,6 +322,19 @@ struct Topology
     uint64_t resumeBytes{0};                 //!< a link resumes so far below its threshold
     std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
+    uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
+
+    /// @return the number of nodes that send and receive: ranks, and switches that reduce
+    uint32_t GetEndpoints() const
+    {
+        return std::max(ranks, endpoints);
+    }
+
+    /// @return true if an endpoint is a rank; otherwise it is a switch that reduces
+    bool IsRank(uint32_t endpoint) const
+    {
+        return endpoint < ranks;
+    }
 
     /// @return true if a circuit switch changes the links
     bool HasCircuits() const

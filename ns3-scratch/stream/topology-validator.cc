@@ -239,6 +239,9 @@ ValidateTopology(const Stream& stream)
             "topology: {} nodes for {} ranks, but a topology has at least one node per rank and at "
             "most {} nodes",
             {topology.nodes, topology.ranks, MAX_COUNT});
+    Require(topology.endpoints <= topology.nodes,
+            "topology: {} endpoints, but {} nodes",
+            {topology.endpoints, topology.nodes});
     CheckLimits(stream, topology, "topology: ");
     RequireEnds(topology.linkSource, topology.linkTarget, "links");
     if (topology.HasCircuits())

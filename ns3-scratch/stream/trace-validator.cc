@@ -119,6 +119,9 @@ ValidateCollectives(const Stream& stream, const PathTable& paths)
         const Program& program = stream.programs[collective.program];
         RequireLength(collective.ranks.size(), program.groupSize, {where, ": ranks"});
         std::vector<uint32_t> sorted = collective.ranks;
+        std::erase_if(sorted, [&stream](uint32_t rank) { // groups may share a switch
+            return !stream.topology.IsRank(rank);
+        });
         std::sort(sorted.begin(), sorted.end());
         Require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
                 "{}: a rank occurs twice in its group",

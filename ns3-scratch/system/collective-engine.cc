@@ -48,6 +48,7 @@ CollectiveEngine::CollectiveEngine(const Stream& stream,
                     : nullptr),
       m_observers(observers),
       m_listener(listener),
+      m_topology(stream.topology),
       m_plans(stream),
       m_progress(stream.collectives.size(), m_plans),
       m_reductions(stream.topology.ranks,
@@ -89,11 +90,26 @@ CollectiveEngine::~CollectiveEngine()
 void
 CollectiveEngine::Issue(uint32_t collective, Rank rank, uint32_t node)
 {
-    const uint32_t member = m_plans.FindMember(collective, rank);
+    const Collective& what = m_plans.GetCollective(collective);
     for (RunObserver* observer : m_observers[RunObserver::COLLECTIVES])
     {
-        observer->OnCollectiveBegun({NowPs(m_network), rank, &m_plans.GetCollective(collective)});
+        observer->OnCollectiveBegun({NowPs(m_network), rank, &what});
     }
+    const bool isFirst = !m_progress.IsRunning(collective);
+    Begin(collective, m_plans.FindMember(collective, rank), node);
+    for (uint32_t member = 0; isFirst && member < what.ranks.size(); ++member)
+    {
+        if (!m_topology.IsRank(what.ranks[member]))
+        { // a switch that reduces issues nothing
+            Begin(collective, member, 0);
+        }
+    }
+    Drain();
+}
+
+void
+CollectiveEngine::Begin(uint32_t collective, uint32_t member, uint32_t node)
+{
     if (m_progress.Issue(collective, member, node))
     {
         m_admission->Begin(collective, member);
@@ -102,7 +118,6 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank, uint32_t node)
     {
         FinishChunk(collective, member);
     }
-    Drain();
 }
 
 void
@@ -125,10 +140,13 @@ CollectiveEngine::OnAdmitted(const ChunkPart& what, uint32_t placeBegin, uint32_
     const PartShape& shape = *m_tasks.Get(id).shape;
     for (uint32_t p = placeBegin; p < placeEnd; ++p)
     {
-        const ProgramTemplate::Place& place = program.GetPlaces()[p];
-        for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+        if (const Rank rank = collective.ranks[program.GetPlaces()[p].member];
+            m_topology.IsRank(rank))
         {
-            observer->OnChunkBegun(MakeEvent(what, collective.ranks[place.member]));
+            for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+            {
+                observer->OnChunkBegun(MakeEvent(what, rank));
+            }
         }
         shape.ForEachRoot(p - first, [this, id](uint32_t step) { PushIfReady({id, step}); });
     }
@@ -240,10 +258,18 @@ CollectiveEngine::Perform(const Ready& ready)
     }
 }
 
+/// @return true if a switch performs a step, where messages and reductions take no time
+bool
+CollectiveEngine::IsAtSwitch(const Ready& ready)
+{
+    const Task& task = m_tasks.Get(ready.task);
+    return !m_topology.IsRank(task.GetRank(task.shape->GetPlace(ready.step)));
+}
+
 void
 CollectiveEngine::Inject(const Ready& ready)
 {
-    if (m_injectionLatency.IsZero())
+    if (m_injectionLatency.IsZero() || IsAtSwitch(ready))
     {
         OnInjected(ready);
     }
@@ -326,13 +352,14 @@ CollectiveEngine::SendBundled(const Ready& ready)
         next->bytes = task.GetBytes(message.first, turn, message.count);
         ++next;
     });
-    m_bundles->PutIntoBundles(task.GetRank(place), m_burst, m_injectionLatency);
+    const ns3::Time latency = IsAtSwitch(ready) ? ns3::Time() : m_injectionLatency;
+    m_bundles->PutIntoBundles(task.GetRank(place), m_burst, latency);
     if (step.nextBegin != step.nextEnd || task.stepsLeft[place] == step.steps)
     { // some step waits until this one is done
         Inject(ready);
         return;
     }
-    task.sentAt[place] = NowPs(m_network) + static_cast<uint64_t>(m_injectionLatency.GetTimeStep());
+    task.sentAt[place] = NowPs(m_network) + static_cast<uint64_t>(latency.GetTimeStep());
     LeavePlace(ready.task, place, step.steps);
 }
 
@@ -353,14 +380,15 @@ CollectiveEngine::OpenBundle(const Ready& receiver)
 {
     const PartShape::Step& step = m_tasks.Get(receiver.task).shape->GetStep(receiver.step);
     // If the step also waits for other steps, its injection begins afterwards.
-    const ns3::Time delay = step.isRoot ? m_injectionLatency : ns3::Time();
+    const bool isInjected = step.isRoot && !IsAtSwitch(receiver);
+    const ns3::Time delay = isInjected ? m_injectionLatency : ns3::Time();
     return m_bundles->OpenBundle(m_tasks.GetTag(receiver.task, receiver.step), step.steps, delay);
 }
 
 void
 CollectiveEngine::Reduce(const Ready& ready)
 {
-    if (!m_reductions.AreTimed())
+    if (!m_reductions.AreTimed() || IsAtSwitch(ready))
     {
         Complete(ready);
         return;
@@ -423,9 +451,12 @@ CollectiveEngine::FinishPlace(uint32_t taskId, uint32_t place)
     const ChunkPart part = task.what;
     const Rank rank = task.ranks[what.member];
     const uint32_t placeId = task.program->GetParts()[part.part].memberBegin + place;
-    for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+    if (m_topology.IsRank(rank))
     {
-        observer->OnChunkEnded(MakeEvent(part, rank));
+        for (RunObserver* observer : m_observers[RunObserver::CHUNKS])
+        {
+            observer->OnChunkEnded(MakeEvent(part, rank));
+        }
     }
     if (--task.membersLeft == 0)
     {
@@ -453,6 +484,10 @@ CollectiveEngine::FinishChunk(uint32_t collective, uint32_t member)
     }
     const Collective& what = m_plans.GetCollective(collective);
     const Rank rank = what.ranks[member];
+    if (!m_topology.IsRank(rank))
+    {
+        return;
+    }
     for (RunObserver* observer : m_observers[RunObserver::COLLECTIVES])
     {
         observer->OnCollectiveEnded({NowPs(m_network), rank, &what});
@@ -494,7 +529,11 @@ CollectiveEngine::ReportAdmission(const ChunkPart& what,
     std::vector<Rank> ranks;
     for (uint32_t place = placeBegin; place < placeEnd; ++place)
     {
-        ranks.push_back(collective.ranks[program.GetPlaces()[place].member]);
+        const Rank rank = collective.ranks[program.GetPlaces()[place].member];
+        if (m_topology.IsRank(rank))
+        {
+            ranks.push_back(rank);
+        }
     }
     const uint32_t phase = m_plans.GetPart(what.collective, what.part).phase;
     for (RunObserver* observer : m_observers[RunObserver::STEPS])

@@ -55,6 +55,9 @@ class CollectiveListener
  * arrived and its dependencies are done. A reduction then occupies the reduction unit of the rank
  * for bytes / reduction rate. Copies take no time.
  *
+ * A switch that reduces is a member that issues nothing: it begins with the first rank. Its steps
+ * have no injection latency, its reductions take no time, and it needs no slots.
+ *
  * Over a BundleNetwork, the same steps happen at the same times, but with fewer events: the network
  * waits for all messages that a step receives, and for the injection latency.
  */
@@ -121,9 +124,11 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     using Task = TaskTable::Task;
     using Ready = TaskTable::StepRef; //!< a step that can be performed now
 
+    void Begin(uint32_t collective, uint32_t member, uint32_t node);
     void PushIfReady(const Ready& ready);
     void Drain();
     void Perform(const Ready& ready);
+    bool IsAtSwitch(const Ready& ready);
     void Inject(const Ready& ready);
     void OnInjected(const Ready& ready);
     uint32_t GetBundle(const Ready& receiver);
@@ -152,6 +157,7 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     BundleNetwork* m_bundles; //!< bundle interface of the network, or null; not owned
     RunObservers m_observers;
     CollectiveListener& m_listener;
+    const Topology& m_topology;
     CollectivePlans m_plans;
     CollectiveProgress m_progress;
     std::unique_ptr<Admission> m_admission;

@@ -36,6 +36,12 @@ class CollectiveProgress
      */
     bool Issue(uint32_t collective, uint32_t member, uint32_t node);
 
+    /// @return true if a member has issued a collective and some member has not finished it
+    bool IsRunning(uint32_t collective) const
+    {
+        return m_running[collective] != nullptr;
+    }
+
     /**
      * @param collective id of a collective that runs
      * @param member index of a member that has issued it

@@ -20,14 +20,17 @@ LocalAdmission::LocalAdmission(const Stream& stream,
       m_plans(plans),
       m_pools(stream, plans),
       m_handler(handler),
-      m_issues(m_topology.ranks),
+      m_issues(m_topology.GetEndpoints()),
       m_maxOutstanding(m_topology.dimensions.size())
 {
     const SystemSettings& settings = stream.settings.system;
-    m_queues.reserve(m_pools.GetLimits().size() * m_topology.ranks);
+    m_queues.reserve(m_pools.GetLimits().size() * m_topology.GetEndpoints());
     for (const uint32_t slots : m_pools.GetLimits())
     {
         m_queues.insert(m_queues.end(), m_topology.ranks, ChunkQueue(slots, settings.scheduling));
+        m_queues.insert(m_queues.end(), // switches that reduce have no slots
+                        m_topology.GetEndpoints() - m_topology.ranks,
+                        ChunkQueue(UINT32_MAX, settings.scheduling));
     }
 }
 
@@ -119,7 +122,7 @@ LocalAdmission::GetPool(uint32_t collective, uint32_t place) const
 ChunkQueue&
 LocalAdmission::GetQueue(uint32_t pool, Rank rank)
 {
-    return m_queues[std::size_t{pool} * m_topology.ranks + rank];
+    return m_queues[std::size_t{pool} * m_topology.GetEndpoints() + rank];
 }
 
 ChunkQueue&
@@ -145,7 +148,8 @@ LocalAdmission::DescribeDeadlock() const
         std::set<uint32_t> collectives;
         for (Rank rank = 0; rank < m_topology.ranks; ++rank)
         {
-            const ChunkQueue& queue = m_queues[std::size_t{pool} * m_topology.ranks + rank];
+            const ChunkQueue& queue =
+                m_queues[std::size_t{pool} * m_topology.GetEndpoints() + rank];
             if (queue.IsWaiting())
             {
                 ranks.push_back(rank);

@@ -13,7 +13,8 @@ namespace cosim
 NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
                                          const CollectivePlans& plans,
                                          AdmissionHandler& handler)
-    : m_plans(plans),
+    : m_topology(stream.topology),
+      m_plans(plans),
       m_pools(stream, plans),
       m_handler(handler),
       m_scheduler(stream.topology.ranks, m_pools.GetLimits(), stream.settings.system, *this),
@@ -27,7 +28,11 @@ NegotiatedAdmission::NegotiatedAdmission(const Stream& stream,
             std::vector<Rank> ranks;
             for (uint32_t p = part.memberBegin; p < part.memberEnd; ++p)
             {
-                ranks.push_back((*placement.ranks)[placement.program->GetPlaces()[p].member]);
+                const Rank rank = (*placement.ranks)[placement.program->GetPlaces()[p].member];
+                if (m_topology.IsRank(rank))
+                {
+                    ranks.push_back(rank);
+                }
             }
             lanes.push_back(m_scheduler.GetLane(m_pools.GetPool(part), std::move(ranks)));
         }
@@ -162,8 +167,11 @@ void
 NegotiatedAdmission::Leave(const ChunkPart& part, uint32_t place)
 {
     const uint32_t member = m_plans.GetProgram(part.collective).GetPlaces()[place].member;
-    m_scheduler.Release(m_plans.GetCollective(part.collective).ranks[member],
-                        m_pools.GetPool(m_plans.GetPart(part.collective, part.part)));
+    const Rank rank = m_plans.GetCollective(part.collective).ranks[member];
+    if (m_topology.IsRank(rank))
+    {
+        m_scheduler.Release(rank, m_pools.GetPool(m_plans.GetPart(part.collective, part.part)));
+    }
 }
 
 uint32_t

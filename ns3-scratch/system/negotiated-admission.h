@@ -71,6 +71,7 @@ class NegotiatedAdmission : public Admission, public ChunkStarter
     void Count(uint32_t collective, uint32_t chunk, uint32_t part);
     void Enqueue(uint32_t collective, uint32_t part, uint32_t chunk, uint32_t count);
 
+    const Topology& m_topology;
     const CollectivePlans& m_plans;
     SlotPools m_pools;
     AdmissionHandler& m_handler;

@@ -174,6 +174,14 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         "time_limit_ps is 9223372036854775808, but at most",
     ),
     "ranks": (changed(TOPOLOGY, lambda r: setattr(r.topology, "ranks", 9)), "4 nodes for 9 ranks"),
+    "endpoints": (
+        changed(TOPOLOGY, lambda r: setattr(r.topology, "endpoints", 5)),
+        "topology: 5 endpoints, but 4 nodes",
+    ),
+    "end of a path": (
+        changed(TOPOLOGY, lambda r: assign(r.topology.path_source, 0, 3)),
+        r"path_source\[0\] is 3, but there are 3 endpoints",
+    ),
     "link target": (
         changed(TOPOLOGY, lambda r: assign(r.topology.link_target, 0, 7)),
         r"link_target\[0\] is 7, but there are 4 nodes",

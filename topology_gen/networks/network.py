@@ -134,6 +134,24 @@ class Network:
         PathError
             A pair consists of the same rank twice, or a number is not a rank.
         """
+        return self._paths(self.ranks, "rank", self.router, source, target, route)
+
+    def node_paths(self, source: ArrayLike, target: ArrayLike, route: ArrayLike = 0) -> Paths:
+        """Return the paths of pairs of different nodes: the shortest of those with a switch.
+
+        The parameters and errors are those of `paths`, with nodes for ranks.
+        """
+        return self._paths(self.nodes, "node", self._route_nodes, source, target, route)
+
+    def _paths(
+        self,
+        nodes: int,
+        noun: str,
+        router: Router,
+        source: ArrayLike,
+        target: ArrayLike,
+        route: ArrayLike,
+    ) -> Paths:
         sources = np.asarray(source, dtype=np.int64).ravel()
         targets = np.asarray(target, dtype=np.int64).ravel()
         if sources.shape != targets.shape:
@@ -141,14 +159,31 @@ class Network:
                 f"expected pairs, but there are {sources.size} sources and {targets.size} targets"
             )
         for ends in (sources, targets):
-            outside = ends[(ends < 0) | (ends >= self.ranks)]
+            outside = ends[(ends < 0) | (ends >= nodes)]
             if outside.size:
-                raise PathError(f"no path: {outside[0]} is not a rank (0 … {self.ranks - 1})")
+                raise PathError(f"no path: {outside[0]} is not a {noun} (0 … {nodes - 1})")
         if np.any(sources == targets):
-            raise PathError(f"no path from rank {sources[sources == targets][0]} to itself")
+            raise PathError(f"no path from {noun} {sources[sources == targets][0]} to itself")
         routes = np.broadcast_to(np.asarray(route, dtype=np.int64), sources.shape)
-        begin, links = self.router(sources, targets, routes)
+        begin, links = router(sources, targets, routes)
         return Paths(ids(sources), ids(targets), ids(begin), ids(links))
+
+    def _route_nodes(
+        self, source: Numbers, target: Numbers, route: Numbers
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the paths of ranks by the family's rule, and the shortest ones of switches."""
+        at_switch = np.maximum(source, target) >= self.ranks
+        if not at_switch.any():
+            return self.router(source, target, route)
+        hops, found = np.zeros(source.size, np.int64), []
+        for chosen, router in ((~at_switch, self.router), (at_switch, self.shortest_paths())):
+            begin, links = router(source[chosen], target[chosen], route[chosen])
+            hops[chosen] = np.diff(begin.astype(np.int64))
+            found.append(links)
+        path = np.repeat(np.arange(source.size), hops)
+        joined = np.empty(path.size, np.int64)
+        joined[~at_switch[path]], joined[at_switch[path]] = found
+        return np.concatenate(([0], np.cumsum(hops))), joined
 
     def graph(self) -> "nx.MultiDiGraph[int]":
         """Return the network as a networkx graph, with link ids as edge keys."""

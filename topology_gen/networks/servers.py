@@ -39,6 +39,8 @@ class Server:
     pcie_bps : int
         Rate of a GPU's PCIe link in each direction, which all its traffic to NICs passes; 0: no
         limit.
+    in_network : bool
+        Whether the scale-up switches add up and multicast what GPUs send, as NVLink SHARP does.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Server:
     nics: int
     nic_bps: int
     pcie_bps: int = 0
+    in_network: bool = False
 
     def __post_init__(self) -> None:
         if self.gpus < 1:
@@ -143,7 +146,14 @@ _AMPERE = Server(
     8, 6, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
 )
 _HOPPER = Server(
-    8, 4, 3600 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    8,
+    4,
+    3600 * _GBPS,
+    _NVLINK_HOP_PS,
+    nics=8,
+    nic_bps=400 * _GBPS,
+    pcie_bps=512 * _GBPS,
+    in_network=True,
 )
 
 SERVERS: dict[str, Server] = {
@@ -151,11 +161,9 @@ SERVERS: dict[str, Server] = {
     "dgx_h100": _HOPPER,
     "hgx_h100": _HOPPER,
     "hgx_h200": _HOPPER,
-    "hgx_b200": Server(
-        8, 2, 7200 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
-    ),
-    "gb200_nvl72": Server(
-        72, 18, 7200 * _GBPS, _NVLINK_HOP_PS, nics=72, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+    "hgx_b200": replace(_HOPPER, scale_up_switches=2, scale_up_bps=7200 * _GBPS),
+    "gb200_nvl72": replace(
+        _HOPPER, gpus=72, scale_up_switches=18, scale_up_bps=7200 * _GBPS, nics=72
     ),
     "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS),
     "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS),
@@ -169,7 +177,8 @@ SERVERS: dict[str, Server] = {
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
 what data sheets state, such as 900 GB/s for the H100. `p4d`, `p5` and `p5en` are those of AWS with
 all their EFA adapters, and `a3_mega` that of Google Cloud with the NICs of its GPUs. `dgx_spark`
-has one GPU, so its scale-up numbers mean nothing."""
+has one GPU, so its scale-up numbers mean nothing. NVSwitches reduce from their third generation on,
+that of the H100."""
 
 
 def joined(

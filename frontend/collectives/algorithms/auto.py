@@ -1,7 +1,8 @@
 """Choose the algorithm of a collective by its size, its group and its network.
 
 The candidates are those between which NCCL chooses: ring and trees for reductions, all ranks at
-once where a scale-up switch joins them, and point-to-point messages for an all-to-all. NCCL adds
+once where a scale-up switch joins them, the switches where these reduce, and point-to-point
+messages for an all-to-all. NCCL adds
 the latency of the steps to the bytes over the bandwidth, and takes the algorithm with the least
 time. So does this module, with the latency and the rate of the paths between neighbours.
 
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frontend.collectives.algorithms.in_network import estimate_ps
 from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.program import CollectiveError, lengths
 from frontend.collectives.registry import ALGORITHMS, OPERATIONS, Algorithm, segments_of
@@ -159,7 +161,7 @@ def _compared(setting: Setting) -> dict[str, float]:
     candidates = CANDIDATES[setting.operation]
     if len(candidates) == 1 or len(setting.ranks) == 1:
         return {}
-    times = _without_collisions(setting, _times(setting))
+    times = _without_collisions(setting, _times(setting) | estimate_ps(setting))
     if len(times) == 1:
         return {}
     return {name: times[name] for name in sorted(times, key=lambda name: times[name])}
@@ -173,6 +175,11 @@ def _choose(setting: Setting) -> dict[str, Any]:
     name = _chosen(setting)
     options = ALGORITHMS[name].choose(setting)
     return {"algorithm": name, "options": tuple(sorted(options.items()))}
+
+
+def _members(setting: Setting) -> Sequence[int]:
+    members = ALGORITHMS[_chosen(setting)].members
+    return setting.ranks if members is None else members(setting)
 
 
 def _explain(setting: Setting) -> str:
@@ -235,4 +242,5 @@ ALGORITHM = Algorithm(
     choose=_choose,
     check=_check,
     explain=_explain,
+    members=_members,
 )

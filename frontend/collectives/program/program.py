@@ -125,6 +125,9 @@ class Head:
         see `in_level`.
     root : int
         The member at which a broadcast or scatter starts, or a reduce or gather ends.
+    switches : tuple of int
+        Members that are switches, which have no data of their own: what they add up begins with
+        nothing, and the operation needs nothing of them.
     """
 
     name: str
@@ -135,6 +138,18 @@ class Head:
     equal_units: bool
     phase_dimension: tuple[str, ...]
     root: int = field(default=0, kw_only=True)
+    switches: tuple[int, ...] = field(default=(), kw_only=True)
+
+    @property
+    def ranks(self) -> int:
+        """Number of members that are ranks."""
+        return self.group_size - len(self.switches)
+
+    def rank_numbers(self) -> Ints:
+        """Return the number of each member among the ranks; -1 for a switch."""
+        numbers = np.full(self.group_size, -1, np.int64)
+        numbers[np.delete(np.arange(self.group_size), self.switches)] = np.arange(self.ranks)
+        return numbers
 
     @property
     def head(self) -> dict[str, Any]:
@@ -268,7 +283,7 @@ class ProgramBuilder:
 
     Parameters
     ----------
-    name, operation, group_size, units, space, equal_units, root
+    name, operation, group_size, units, space, equal_units, root, switches
         As in `Head`. `space` defaults to `units`.
     dimensions : tuple of str
         Network dimension of each phase.
@@ -293,9 +308,18 @@ class ProgramBuilder:
         space: int | None = None,
         equal_units: bool = False,
         root: int = 0,
+        switches: tuple[int, ...] = (),
     ) -> None:
         self._head = Head(
-            name, operation, group_size, units, space or units, equal_units, dimensions, root=root
+            name,
+            operation,
+            group_size,
+            units,
+            space or units,
+            equal_units,
+            dimensions,
+            root=root,
+            switches=switches,
         )
         self._steps: list[tuple[int, int, int, int, int, int, int]] = []
         self._edges: list[tuple[int, int]] = []
@@ -372,11 +396,43 @@ class ProgramBuilder:
 
     def build(self) -> Program:
         """Return the program of the steps added so far."""
-        steps = np.array(self._steps, np.int64).reshape(-1, 7)
-        edges = np.array(self._edges, np.int64).reshape(-1, 2)
-        routes = np.zeros(len(steps), np.int64)
+        return self.pipeline(1, 0, (), 1)
+
+    def pipeline(
+        self, times: int, step: int, gates: Iterable[tuple[int, int]], window: int
+    ) -> Program:
+        """Return the program that runs the steps added so far several times.
+
+        Parameters
+        ----------
+        times : int
+            Number of repetitions.
+        step : int
+            Number of units between the addresses of a repetition and of the next one.
+        gates : iterable of (int, int)
+            Each is a step, and a step of the same member in an earlier repetition that it waits
+            for.
+        window : int
+            How much earlier: repetition r waits for repetition r - window.
+        """
+        once = np.array(self._steps, np.int64).reshape(-1, 7)
+        own = np.array(self._edges, np.int64).reshape(-1, 2)
+        gate = np.array(list(gates), np.int64).reshape(-1, 2)
+        turn = np.arange(times)[:, None, None]
+        message = is_message(once[:, 2])
+        shift = np.zeros((len(once), 7), np.int64)
+        shift[:, 4] = step
+        shift[:, 6] = np.where(message, len(once), step)
+        edges = own + turn * len(once)
+        waits = gate + turn[window:] * len(once) - np.array([0, window * len(once)])
+        routes = np.zeros(len(once), np.int64)
         routes[list(self._routes)] = list(self._routes.values())
-        return assemble(self._head, steps, edges, routes)
+        return assemble(
+            self._head,
+            (once + turn * shift).reshape(-1, 7),
+            np.concatenate((edges.reshape(-1, 2), waits.reshape(-1, 2))),
+            np.tile(routes, times),
+        )
 
 
 def assemble(head: Head, steps: Ints, edges: Ints, route: Ints | None = None) -> Program:

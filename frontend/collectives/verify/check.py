@@ -72,10 +72,8 @@ def _shape_problems(program: Program) -> list[Problem]:
         wrong.append("there is no phase")
     if program.group_size > 1:
         sharded = program.operation not in WHOLE and program.blocks is None
-        if sharded and program.units % program.group_size:
-            wrong.append(
-                f"{program.units} units do not divide into {program.group_size} equal shards"
-            )
+        if sharded and program.units % program.ranks:
+            wrong.append(f"{program.units} units do not divide into {program.ranks} equal shards")
         if program.operation == "all_to_all" and program.space < 2 * program.units:
             wrong.append("all_to_all needs as many units of output as of input")
     return [Problem("structure", text) for text in wrong]

@@ -222,39 +222,38 @@ def _full_set(size: int) -> Bits:
 
 def precondition(program: Program) -> Contents:
     """Return the contents of all units before the first step."""
-    size, units = program.group_size, program.units
-    own = np.arange(size)
+    size, units, own = program.group_size, program.units, program.rank_numbers()
     origin = np.full((size, program.space), -1, np.int64)
     origin[:, :units] = np.arange(units)
     if program.operation in _SHARDS:
         origin[:, :units][own[:, None] != _shard_owner(program)] = -1
     if program.operation in ("broadcast", "scatter"):
         origin[own != program.root, :units] = -1
-    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
-    members[:, :units] = _sets(own, size)[:, None, :]
-    members[origin < 0] = 0
+    members = np.zeros((size, program.space, -(-program.ranks // 64)), np.uint64)
+    members[:, :units] = _sets(np.maximum(own, 0), program.ranks)[:, None, :]
+    members[(origin < 0) | (own < 0)[:, None]] = 0
     return Contents(origin, members)
 
 
 def _postcondition(program: Program) -> tuple[Flags, Contents]:
     """Return which units matter after the last step, and their required contents."""
-    size, units = program.group_size, program.units
-    wanted = np.zeros((size, program.space), np.bool_)
-    origin = np.full((size, program.space), -1, np.int64)
-    members = np.zeros((size, program.space, -(-size // 64)), np.uint64)
     if program.blocks is not None:
         return _received_blocks(program)
+    size, units, own = program.ranks, program.units, program.rank_numbers()
+    shape = (program.group_size, program.space)
+    wanted = np.zeros(shape, np.bool_)
+    origin = np.full(shape, -1, np.int64)
+    members = np.zeros((*shape, -(-size // 64)), np.uint64)
     if program.operation == "all_to_all":
         block = units // size
         output = slice(units, 2 * units)
         wanted[:, output] = True
         source, within = np.divmod(np.arange(units), block)
-        origin[:, output] = np.arange(size)[:, None] * block + within
+        origin[:, output] = own[:, None] * block + within
         members[:, output] = _sets(source, size)
         return wanted, Contents(origin, members)
-    wanted[:, :units] = True
+    wanted[own >= 0, :units] = True
     origin[:, :units] = np.arange(units)
-    own = np.arange(size)
     if program.operation in _SHARDS:
         members[:, :units] = _sets(_shard_owner(program), size)
     elif program.operation in ("broadcast", "scatter"):
@@ -288,4 +287,4 @@ def _received_blocks(program: Program) -> tuple[Flags, Contents]:
 
 
 def _shard_owner(program: Program) -> Ints:
-    return np.arange(program.units) // (program.units // program.group_size)
+    return np.arange(program.units) // (program.units // program.ranks)

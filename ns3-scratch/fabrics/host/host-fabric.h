@@ -38,7 +38,9 @@ class HostFabric : public Fabric
      * @param ranks number of ranks
      * @param settings costs and number of flows
      */
-    HostFabric(std::unique_ptr<Fabric> fabric, uint32_t ranks, const SystemSettings& settings);
+    HostFabric(std::unique_ptr<Fabric> fabric,
+               const Topology& topology,
+               const SystemSettings& settings);
 
     // NetworkApi
     void SimSend(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t route, Callback sent)
@@ -110,6 +112,7 @@ class HostFabric : public Fabric
 
     std::unique_ptr<Fabric> m_fabric;
     uint32_t m_flows; //!< flows that share a message
+    uint32_t m_ranks; //!< other endpoints are switches, where messages cost nothing
     Processors m_sending;
     Processors m_receiving;
     SlotPool<Message> m_messages;

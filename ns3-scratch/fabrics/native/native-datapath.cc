@@ -213,11 +213,12 @@ NativeDatapath::BuildNodes()
     stack.SetIpv6StackInstall(false);
     stack.SetRoutingHelper(PinnedRoutingHelper());
     stack.Install(m_nodes);
-    for (Rank rank = 0; rank < m_topology.ranks; ++rank)
+    for (Rank rank = 0; rank < m_topology.GetEndpoints(); ++rank)
     {
         auto routing =
             DynamicCast<PinnedRouting>(m_nodes.Get(rank)->GetObject<Ipv4>()->GetRoutingProtocol());
-        routing->SetForwardingDelay(TimeStep(m_topology.forwardingDelayPs));
+        routing->SetForwardingDelay(
+            TimeStep(m_topology.IsRank(rank) ? m_topology.forwardingDelayPs : 0));
         for (uint32_t route = 0; route < m_routes; ++route)
         {
             routing->AddLocal(AddressOf(rank, route));
@@ -285,7 +286,7 @@ NativeDatapath::AddDevice(uint32_t node, uint32_t link, Ptr<PointToPointChannel>
     }
     Ptr<Ipv4> ipv4 = m_nodes.Get(node)->GetObject<Ipv4>();
     const uint32_t interface = ipv4->AddInterface(device);
-    if (node < m_topology.ranks)
+    if (node < m_topology.GetEndpoints())
     {
         for (uint32_t route = 0; route < m_routes; ++route)
         {
@@ -330,7 +331,7 @@ NativeDatapath::MakeSocket(Rank rank)
 void
 NativeDatapath::Listen()
 {
-    for (Rank rank = 0; rank < m_topology.ranks; ++rank)
+    for (Rank rank = 0; rank < m_topology.GetEndpoints(); ++rank)
     {
         Ptr<NativeTcpSocket> socket = MakeSocket(rank);
         socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));

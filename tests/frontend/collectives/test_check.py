@@ -46,6 +46,9 @@ PROGRAMS = [
     for name in names
 ]
 
+# With nvls, the multicast of a shard also reaches the member that has it, which needs no copy.
+NEEDED = [program for program in PROGRAMS if program.id != "all_gather-nvls"]
+
 
 def taken_apart(program):
     """Return the steps and edges from which `assemble` builds the program."""
@@ -102,7 +105,7 @@ def test_every_dependency_is_needed(program):
     assert all(kind == {"race"} or (implied and not kind) for kind in found)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", NEEDED)
 def test_every_message_is_needed(program):
     for send in np.flatnonzero(program.op == Op.SEND):
         assert problems(without_steps(program, [int(send), int(program.target[send])]))
@@ -128,7 +131,7 @@ def test_half_a_message_is_not_matched(program):
     assert kinds(replace(program, count=count)) & {"matching", "structure"}
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", NEEDED)
 def test_swapped_offsets_are_found(program):
     steps, edges = taken_apart(program)
     swapped = 0
@@ -335,7 +338,7 @@ def mutants(draw):
 
     The change is of a SEND and its receive, so that only the data is wrong and not the pairs.
     """
-    program = draw(st.sampled_from([parameter.values[0] for parameter in PROGRAMS]))
+    program = draw(st.sampled_from([parameter.values[0] for parameter in NEEDED]))
     send = draw(st.sampled_from(np.flatnonzero(program.op == Op.SEND).tolist()))
     receive = int(program.target[send])
     steps, edges = taken_apart(program)

@@ -40,7 +40,7 @@ def variants(operation, algorithm, size):
 def test_program_is_right(operation, algorithm, size):
     for chosen in variants(operation, algorithm, size):
         program = build(operation, algorithm, size, **chosen)
-        assert (program.operation, program.group_size) == (operation, size)
+        assert (program.operation, program.ranks) == (operation, size)
         check(program)
 
 

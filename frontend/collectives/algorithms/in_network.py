@@ -1,0 +1,516 @@
+"""Collectives in which switches add up what ranks send, and multicast the result.
+
+`nvls` is NVLink SHARP: the ranks share one or several switches, each of which takes an equal part.
+A rank owns a shard, loads the sum of it through the switches, and stores it to all ranks by a
+multicast, its own copy included. Of D bytes and N ranks, a rank sends and receives (1 + 1/N)·D in
+an all-reduce, and D one way and D/N the other way in a reduce-scatter and an all-gather; a ring
+sends 2(N-1)/N·D and (N-1)/N·D. A broadcast and a reduce take the switches as trees.
+
+`sharp` is a tree of switches: each adds up what comes from below and passes it on, and the root
+sends the result down. A rank sends and receives D in an all-reduce. In servers, the ranks first add
+up shards inside, by the server's own switches if these reduce, and each shard has a tree of its own
+between the ranks at the same place. In other operations, the tree spreads from the rank that has
+something, and what is reduced runs towards the rank that wants it.
+
+All are pipelines of segments. Where what a rank sends first would hold up what it sends later by
+the same link, it keeps no more segments in flight than the way to the result needs.
+
+Source: B. Klenk et al., "An in-network architecture for accelerating shared-memory multiprocessor
+collectives", ISCA 2020; R. L. Graham et al., "Scalable Hierarchical Aggregation Protocol (SHArP)",
+COMHPC 2016; NCCL 2.27, src/device/all_reduce.h (NVLS and CollNet).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Program,
+    ProgramBuilder,
+    known_root,
+)
+from frontend.collectives.program.rotation import Repetition, repetition
+from frontend.collectives.reduction_trees import Edges, star, trees
+from frontend.collectives.registry import (
+    MOST_BUILT_STEPS,
+    ROOTED,
+    Algorithm,
+    dimension_and_root,
+    require_repeated_numbers,
+    require_written,
+    segments_of,
+)
+from frontend.collectives.setting import Setting
+from frontend.topologies.registry import IN_NETWORK
+
+_PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
+
+_AUTO_STEPS = 2**22
+"""With `segments: auto`, steps of a program that has those of every segment."""
+
+Handles = dict[int, list[int]]
+"""Steps by member."""
+
+
+class _Sum:
+    """The messages of one segment, and what a pipeline must know of them.
+
+    Of the units, each owner has as many: one for each way in each segment.
+    """
+
+    def __init__(
+        self, name: str, operation: str, ranks: int, switches: int, dimension: str, owners: int,
+        units: int, root: int = 0,
+    ) -> None:  # fmt: skip
+        self.units, self.owners = units, owners
+        self.builder = ProgramBuilder(
+            name,
+            operation,
+            ranks + switches,
+            units=units,
+            space=2 * units,
+            dimensions=(dimension,),
+            root=root,
+            switches=tuple(range(ranks, ranks + switches)),
+        )
+        # By member and way: the SENDs that wait for nothing, and the last of the others.
+        self.first: dict[tuple[int, int], list[int]] = {}
+        self.last: dict[tuple[int, int], int] = {}
+
+    def message(
+        self, source: int, target: int, unit: int, after: Iterable[int] = (), **options: Any
+    ) -> int:
+        """Add a message of one unit, and return its receive."""
+        send, receive = self.builder.message(source, target, unit, 1, after=after, **options)
+        way = source, unit % self.units % (self.units // self.owners)
+        if after:
+            self.last[way] = send
+        else:
+            self.first.setdefault(way, []).append(send)
+        return receive
+
+    def gather(
+        self, tree: Edges, center: int, unit: int, after: Mapping[int, list[int]] | None = None
+    ) -> list[int]:
+        """Add up a unit of the members of a tree; return the receives at the center."""
+        got = {member: list(steps) for member, steps in (after or {}).items()}
+        for parent, child in reversed(_from(tree, center)):
+            receive = self.message(child, parent, unit, got.get(child, []), reduce=True)
+            got.setdefault(parent, []).append(receive)
+        return got[center]
+
+    def spread(self, tree: Edges, center: int, unit: int, after: list[int]) -> Handles:
+        """Send a unit from the center to all members of a tree; return their receives."""
+        got = {center: after}
+        for parent, child in _from(tree, center):
+            got[child] = [self.message(parent, child, unit, got[parent])]
+        return got
+
+    def load(self, switch: int, ranks: Sequence[int], owner: int, unit: int) -> int:
+        """Let a switch add up a unit of some ranks for its owner; return the owner's receive."""
+        sums = [self.message(rank, switch, unit, reduce=True) for rank in ranks]
+        return self.message(switch, owner, unit, sums)
+
+    def store(
+        self, switch: int, ranks: Sequence[int], owner: int, unit: int, after: Iterable[int]
+    ) -> None:
+        """Let a switch multicast a unit of its owner to some ranks.
+
+        The owner's copy goes to its scratch space.
+        """
+        scratch = self.units + unit
+        at = self.message(owner, switch, unit, after, into=scratch)
+        for rank in ranks:
+            self.message(switch, rank, scratch, [at], into=scratch if rank == owner else unit)
+
+    def repeated(self, times: int, step: int, window: int = 0) -> Program | Repetition:
+        """Return the program of all segments.
+
+        With a window, a member begins a segment when it has sent on what came back of the one that
+        is so much earlier. So it sends both in turn, and all members do so in the same order.
+        """
+        if times == 1:
+            return self.builder.build()
+        if not window:
+            return repetition(self.builder.build(), times, step)
+        gates = [
+            (send, self.last[way])
+            for way, sends in self.first.items()
+            if way in self.last
+            for send in sends
+        ]
+        return self.builder.pipeline(times, step, gates, window)
+
+
+def _from(tree: Edges, center: int) -> list[tuple[int, int]]:
+    """Return the links of a tree, from its center outwards."""
+    near: Handles = {}
+    for one, other in tree:
+        near.setdefault(one, []).append(other)
+        near.setdefault(other, []).append(one)
+    found: list[tuple[int, int]] = []
+    waiting, seen = [center], {center}
+    for node in waiting:
+        for other in near[node]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+                found.append((node, other))
+    return found
+
+
+def _all_reduce(
+    name: str,
+    group_size: int,
+    *,
+    servers: int = 1,
+    inside: int = 0,
+    places: tuple[tuple[Edges, ...], ...] = (),
+    switches: int = 1,
+    segments: int = 1,
+    window: int = 0,
+    dimension: str = "scale_out",
+) -> Program | Repetition:
+    """Return an all-reduce: add up shards in each server, then between servers, and share them.
+
+    Parameters
+    ----------
+    servers : int
+        Number of servers of equally many members, one after the other.
+    inside : int
+        Number of switches in each server. They are the last members, server by server; 0: ranks
+        send to each other.
+    places : tuple of tuples of Edges
+        For each place in a server, the trees between servers, all with equally many. By default,
+        one switch is the tree of all ranks.
+    switches : int
+        Number of all switches.
+    segments, window : int
+        Number of segments, and how many of them are in flight; 0: all.
+    """
+    if not inside and not places:
+        servers, places = group_size, ((_star(group_size, group_size),),)
+    local = group_size // servers
+    lanes = max(inside, 1)
+    ways = lanes * (len(places[0]) if places else 1)
+    units = local * ways * segments
+    steps = _Sum(name, "all_reduce", group_size, switches, dimension, local, units)
+    first_inside = group_size + switches - servers * inside
+    after: dict[tuple[int, int], Handles] = {}  # by place and way: what owners have of their server
+    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
+        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
+        owner, rank = ranks[place], ranks[place - turn]
+        got = after.setdefault((place, way), {}).setdefault(owner, [])
+        if inside and turn == 0:
+            switch = first_inside + server * inside + way % inside
+            got.append(steps.load(switch, ranks, owner, unit))
+        elif not inside and turn > 0:
+            got.append(steps.message(rank, owner, unit, reduce=True))
+    for (place, way), own in after.items():
+        if places:
+            tree, unit = places[place][way // lanes], place * segments * ways + way
+            whole = steps.gather(tree, tree[0][0], unit, own)
+            after[place, way] = steps.spread(tree, tree[0][0], unit, whole)
+    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
+        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
+        owner, rank = ranks[place], ranks[(place + turn) % local]
+        if inside and turn == 0:
+            switch = first_inside + server * inside + way % inside
+            steps.store(switch, ranks, owner, unit, after[place, way][owner])
+        elif not inside and turn > 0:
+            steps.message(owner, rank, unit, after[place, way][owner])
+    return steps.repeated(segments, ways, window)
+
+
+def _shards(
+    operation: str,
+    group_size: int,
+    *,
+    switches: int = 1,
+    segments: int = 1,
+    dimension: str = "scale_up",
+) -> Program | Repetition:
+    """Return a reduce-scatter or an all-gather over the switches that all members share.
+
+    Each switch has an equal part.
+    """
+    ranks, units = range(group_size), group_size * switches * segments
+    steps = _Sum("nvls", operation, group_size, switches, dimension, group_size, units)
+    for owner in ranks:
+        for way in range(switches):
+            unit, switch = owner * switches * segments + way, group_size + way
+            if operation == "reduce_scatter":
+                steps.load(switch, ranks, owner, unit)
+            else:
+                steps.store(switch, ranks, owner, unit, ())
+    return steps.repeated(segments, switches)
+
+
+def _along_trees(
+    name: str,
+    operation: str,
+    group_size: int,
+    *,
+    trees: tuple[Edges, ...] = (),
+    switches: int = 1,
+    segments: int = 1,
+    root: int = 0,
+    dimension: str = "scale_out",
+) -> Program | Repetition:
+    """Return an operation over trees, each with an equal part; by default, one switch is all."""
+    trees = trees or (_star(group_size, group_size),)
+    known_root(root, group_size)
+    owners = [root] if operation in ROOTED else range(group_size)
+    units = len(owners) * len(trees) * segments
+    steps = _Sum(name, operation, group_size, switches, dimension, len(owners), units, root)
+    for number, owner in enumerate(owners):
+        for way, tree in enumerate(trees):
+            unit = number * len(trees) * segments + way
+            if operation in ("reduce", "reduce_scatter"):
+                steps.gather(tree, owner, unit)
+            else:
+                steps.spread(tree, owner, unit, [])
+    return steps.repeated(segments, len(trees))
+
+
+def _star(size: int, switch: int) -> Edges:
+    """Return the tree of one switch and all ranks."""
+    return tuple((switch, rank) for rank in range(size))
+
+
+class _Plan(NamedTuple):
+    """The switches of a collective, and what the options of its program depend on."""
+
+    number: dict[int, int]
+    """The member that each node is: the ranks, and then switches."""
+    options: dict[str, Any]
+    links: list[tuple[int, int]]
+    """The links that decide how fast it is, each from a switch to a switch or a rank."""
+    lanes: int
+    """Switches to which a rank sends at the same time."""
+    ways: int
+    """Parts of a segment that are messages of their own."""
+    messages: int
+    """Messages of a segment."""
+    hops: int
+    """Messages one after the other, from the first of a segment to the last."""
+    back: int
+    """Of `hops`, those until what a rank sends first comes back to it to be sent on; 0: never."""
+    load: float
+    """Bytes that a rank sends to all lanes, over those of its buffer."""
+
+
+def _numbers(ranks: Sequence[int], found: Iterable[Edges], last: Iterable[int]) -> dict[int, int]:
+    """Return the member that each node is: the ranks, the switches of trees, and the last ones."""
+    nodes = dict.fromkeys(ranks)
+    for tree in found:
+        nodes |= dict.fromkeys(node for edge in tree for node in edge)
+    return {node: number for number, node in enumerate(nodes | dict.fromkeys(last))}
+
+
+def _owners(setting: Setting) -> int:
+    """Return the members that own a part of the buffer."""
+    return 1 if setting.operation in ROOTED else len(setting.ranks)
+
+
+def _nvls_plan(setting: Setting) -> _Plan:
+    ranks, size = setting.ranks, len(setting.ranks)
+    shared = star(setting, ranks, is_inside=True) or star(setting, ranks, is_inside=False)
+    if not shared:
+        raise CollectiveError(
+            f"the {size} ranks share no switch that reduces: expected the ranks of one server, or "
+            "another algorithm"
+        )
+    lanes, whole = len(shared), setting.operation == "all_reduce"
+    options: dict[str, Any] = {"switches": lanes}
+    if whole:
+        options["inside"] = lanes
+    elif setting.operation in ROOTED:
+        options["trees"] = tuple(_star(size, size + way) for way in range(lanes))
+    ways = _owners(setting) * lanes
+    return _Plan(
+        number=_numbers(ranks, (), shared),
+        options=options,
+        links=[(switch, rank) for switch in shared for rank in ranks],
+        lanes=lanes,
+        ways=ways,
+        messages=ways * (size + 1) * (1 + whole),
+        hops=4 if whole else 2,
+        back=2 if whole else 0,
+        load=1 + 1 / size if whole else 1,
+    )
+
+
+def _sharp_plan(setting: Setting) -> _Plan:
+    ranks, size = list(setting.ranks), len(setting.ranks)
+    local = 1
+    if setting.operation == "all_reduce" and setting.layout.super_node is not None:
+        local = setting.local_size
+    servers = size // local
+    places = [trees(setting, ranks[place::local]) for place in range(local if servers > 1 else 0)]
+    if not places:
+        raise CollectiveError(f"the {size} ranks are in one server: expected nvls")
+    stars = [
+        star(setting, ranks[first : first + local], is_inside=True)
+        for first in range(0, size, local)
+    ]
+    inside = min(map(len, stars)) if local > 1 else 0
+    every = [tree for place in places for tree in place]
+    number = _numbers(ranks, every, (switch for one in stars for switch in one[:inside]))
+    numbered = tuple(
+        tuple(tuple((number[one], number[other]) for one, other in tree) for tree in place)
+        for place in places
+    )
+    whole = setting.operation == "all_reduce"
+    lanes = len(places[0])
+    ways = (local if whole else _owners(setting)) * max(inside, 1) * lanes
+    own = servers * (2 * local + 2 if inside else 2 * local - 2)
+    edges, depth = max(map(len, every)), 2 * max(map(_depth, every))
+    own_hops = 0 if local == 1 else 2 if inside else 1
+    return _Plan(
+        number=number,
+        options={"switches": len(number) - size}
+        | ({"servers": servers, "inside": inside, "places": numbered} if whole
+           else {"trees": numbered[0]}),
+        links=[edge for tree in every for edge in tree],
+        lanes=lanes,
+        ways=ways,
+        messages=ways * (2 * edges + own if whole else edges),
+        hops=depth + 2 * own_hops,
+        back=depth + own_hops if local > 1 else 0,
+        load=1 / local,
+    )  # fmt: skip
+
+
+def _depth(tree: Edges) -> int:
+    """Return the most links from the root of a tree to a rank."""
+    level = {tree[0][0]: 0}
+    for parent, child in tree:
+        level[child] = level[parent] + 1
+    return max(level.values())
+
+
+class _Pace(NamedTuple):
+    """How fast a plan is."""
+
+    rate_bps: float
+    """Total rate of the slowest rank to its switches."""
+    latency_ps: float
+    """The longest latency between a rank and a switch, or two switches."""
+
+    def hop_ps(self, plan: _Plan, part: float) -> float:
+        """Return the time of a message, for parts of a size in bytes."""
+        return self.latency_ps + part / plan.ways * _PS_BITS * plan.lanes / self.rate_bps
+
+
+def _pace(setting: Setting, plan: _Plan) -> _Pace:
+    network, ends = setting.network(), np.array(plan.links, np.int64)
+    paths = network.node_paths(ends[:, 1], ends[:, 0])
+    begin = paths.begin[:-1].astype(np.int64)
+    latency = np.add.reduceat(network.latency_ps[paths.links], begin)
+    rate = np.minimum.reduceat(network.rate_bps[paths.links], begin)
+    total = np.bincount(ends[:, 1], rate, network.nodes)[list(setting.ranks)]
+    return _Pace(float(total.min()), float(latency.max()))
+
+
+def _segments(setting: Setting, plan: _Plan) -> int:
+    given = setting.given.segments
+    count = segments_of(given, setting.chunks, setting.chunk_bytes, plan.ways)
+    if isinstance(given, int) or not plan.back:
+        return count
+    return max(1, min(count, _AUTO_STEPS // (2 * plan.messages)))
+
+
+def _window(setting: Setting, plan: _Plan, segments: int) -> int:
+    """Return the segments that a rank begins until the first comes back; 0: all of them.
+
+    With fewer, its links would wait; with more, the first result would.
+    """
+    pace, segment = _pace(setting, plan), setting.chunk_bytes / segments
+    each = max(plan.load * segment * _PS_BITS / pace.rate_bps, 1)
+    around = plan.back * pace.hop_ps(plan, segment) + 2 * setting.hop_ps
+    window = 1 + ceil(around / each)
+    return window if window < segments else 0
+
+
+def _choose(make: Callable[[Setting], _Plan], setting: Setting) -> dict[str, Any]:
+    plan = make(setting)
+    segments = _segments(setting, plan)
+    options = dimension_and_root(setting) | plan.options | {"segments": segments}
+    if plan.back:
+        options["window"] = _window(setting, plan, segments)
+    return options
+
+
+def _members(make: Callable[[Setting], _Plan], setting: Setting) -> Sequence[int]:
+    return tuple(make(setting).number)
+
+
+def _check(make: Callable[[Setting], _Plan], setting: Setting) -> None:
+    """Accept groups whose switches reduce, and in which the steps can be numbered."""
+    if len(setting.ranks) == 1:
+        return
+    plan = make(setting)
+    segments = _segments(setting, plan)
+    require_written(2 * plan.messages, MOST_BUILT_STEPS)
+    require_repeated_numbers(2 * plan.messages, segments)
+    if plan.back:
+        require_written(2 * plan.messages * segments, segments=segments)
+
+
+def estimate_ps(setting: Setting) -> dict[str, float]:
+    """Return the time of each algorithm of this module that works, without contention."""
+    times = {}
+    for name, make in _PLANS.items():
+        if setting.operation not in OPERATIONS or IN_NETWORK not in setting.layout.features:
+            continue
+        try:
+            _check(make, setting)
+        except CollectiveError:
+            continue
+        plan = make(setting)
+        pace = _pace(setting, plan)
+        segment = setting.chunk_bytes / _segments(setting, plan)
+        data = plan.load * setting.chunks * setting.chunk_bytes
+        times[name] = (
+            data * _PS_BITS / pace.rate_bps
+            + plan.hops * pace.hop_ps(plan, segment)
+            + plan.hops / 2 * setting.hop_ps
+        )
+    return times
+
+
+_PLANS = {"nvls": _nvls_plan, "sharp": _sharp_plan}
+
+OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
+
+
+def _algorithm(name: str, description: str, **own: Callable[..., Any]) -> Algorithm:
+    make = _PLANS[name]
+    return Algorithm(
+        name,
+        description,
+        {operation: partial(_along_trees, name, operation) for operation in OPERATIONS}
+        | {"all_reduce": partial(_all_reduce, name)}
+        | own,
+        needs=frozenset({IN_NETWORK}),
+        choose=partial(_choose, make),
+        check=partial(_check, make),
+        members=partial(_members, make),
+    )
+
+
+NVLS = _algorithm(
+    "nvls",
+    "the switches that all ranks share add up and multicast (NVLink SHARP)",
+    reduce_scatter=partial(_shards, "reduce_scatter"),
+    all_gather=partial(_shards, "all_gather"),
+)
+SHARP = _algorithm("sharp", "trees of switches add up and multicast (SHARP)")

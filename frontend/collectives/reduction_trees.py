@@ -1,0 +1,136 @@
+"""The switches that reduce for a group of ranks: those that all ranks share, and trees of them.
+
+A rank is at a switch if a link leads to it, or a path over switches that do not reduce, such as
+PCIe switches. Switches whose links are all scale-up ones are inside a server (NVSwitches); trees
+have the other switches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from frontend.collectives.program.program import CollectiveError, Flags, Ints
+from frontend.collectives.setting import Setting
+from topology_gen import Network
+
+Edges = tuple[tuple[int, int], ...]
+"""The links of a tree, each from the end that is nearer to the root; its first end is the root."""
+
+
+class Switches(NamedTuple):
+    """Which switches of a network reduce."""
+
+    reduces: Flags
+    """For each node, whether it is a switch that reduces."""
+    is_inside: Flags
+    """For each node, whether it is a switch with scale-up links only."""
+    begin: Ints
+    """For each node, where its neighbours begin in `neighbours`."""
+    neighbours: Ints
+
+
+@lru_cache(maxsize=2)
+def _switches(network: Network, reducers: tuple[int, ...]) -> Switches:
+    reduces = np.zeros(network.nodes, np.bool_)
+    reduces[list(reducers)] = True
+    source, target = network.source.astype(np.int64), network.target.astype(np.int64)
+    outside = np.bincount(source, network.dimension > 0, network.nodes) > 0
+    several = len(network.dimensions) > 1
+    pairs = np.unique(source * network.nodes + target)
+    leaves, enters = np.divmod(pairs, network.nodes)
+    begin = np.searchsorted(leaves, np.arange(network.nodes + 1))
+    is_switch = np.arange(network.nodes) >= network.ranks
+    return Switches(reduces, is_switch & ~outside & several, begin, enters)
+
+
+def _of(setting: Setting) -> Switches:
+    network = setting.network()
+    names = network.node_names[network.ranks :]
+    reduces = setting.layout.reduces
+    return _switches(
+        network, tuple(node for node, name in enumerate(names, network.ranks) if reduces(name))
+    )
+
+
+def _near(switches: Switches, rank: int, ranks: int) -> list[int]:
+    """Return the switches that reduce at which a rank is, sorted."""
+    found, seen, waiting = set[int](), {rank}, [rank]
+    while waiting:
+        node = waiting.pop()
+        for other in switches.neighbours[switches.begin[node] : switches.begin[node + 1]].tolist():
+            if switches.reduces[other]:
+                found.add(other)
+            elif other >= ranks and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return sorted(found)
+
+
+def star(setting: Setting, ranks: Sequence[int], *, is_inside: bool) -> list[int]:
+    """Return the switches that reduce at which all ranks are: those inside a server, or others."""
+    switches, count = _of(setting), setting.network().ranks
+    near = [set(_near(switches, rank, count)) for rank in ranks]
+    shared = sorted(set.intersection(*near))
+    return [one for one in shared if switches.is_inside[one] == is_inside]
+
+
+def trees(setting: Setting, ranks: Sequence[int]) -> list[Edges]:
+    """Return the trees of switches that join some ranks: one for each switch that a rank is at.
+
+    Raises
+    ------
+    CollectiveError
+        If no tree of switches that reduce joins them.
+    """
+    switches, count = _of(setting), setting.network().ranks
+    near = [
+        [one for one in _near(switches, rank, count) if not switches.is_inside[one]]
+        for rank in ranks
+    ]
+    if not all(near):
+        lonely = ranks[[bool(one) for one in near].index(False)]
+        raise CollectiveError(
+            f"rank {lonely} is at no switch between servers that reduces: expected in_network: "
+            "true of these, or another algorithm"
+        )
+    leaves = [[one[tree] for one in near] for tree in range(min(map(len, near)))]
+    return [
+        (*edges, *zip(leaf, ranks, strict=True))
+        for leaf, edges in zip(leaves, _joins(switches, leaves), strict=True)
+    ]
+
+
+def _joins(switches: Switches, leaves: list[list[int]]) -> Iterator[Edges]:
+    """Yield the links between switches of the tree of each list of leaves, from its root on."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    used = switches.reduces & ~switches.is_inside
+    nodes = np.flatnonzero(used)
+    place = np.cumsum(used) - 1
+    source = np.repeat(np.arange(used.size), np.diff(switches.begin))
+    kept = used[source] & used[switches.neighbours]
+    ends = place[source[kept]], place[switches.neighbours[kept]]
+    graph = csr_array((np.ones(ends[0].size), ends), (nodes.size, nodes.size))
+    for number, leaf in enumerate(leaves):
+        ends_of = np.unique(place[leaf])
+        far = shortest_path(graph, unweighted=True, indices=ends_of).max(axis=0)
+        if not np.isfinite(far).any():
+            raise CollectiveError(
+                "no tree of switches that reduce joins the ranks: expected another algorithm"
+            )
+        roots = np.flatnonzero(far == far.min())  # trees have roots of their own, if there are
+        root = int(roots[number % roots.size])
+        before = shortest_path(graph, unweighted=True, indices=root, return_predecessors=True)[1]
+        found: dict[tuple[int, int], None] = {}
+        for end in ends_of.tolist():
+            way = []
+            while end != root:
+                way.append((int(nodes[before[end]]), int(nodes[end])))
+                end = int(before[end])
+            found |= dict.fromkeys(reversed(way))
+        yield tuple(found)
