@@ -132,7 +132,7 @@ def estimated_ps(setting: Setting, algorithm: object = "auto") -> float:
     if setting.operation == "all_to_all":
         data = setting.chunks * setting.chunk_bytes * (size - 1) / size
         return _at_once(setting, _hop(setting, setting.ranks)).time_ps(1, data)
-    times = _times(setting)
+    times = _times(setting) | estimate_ps(setting)
     if isinstance(algorithm, str) and algorithm in times:
         return times[algorithm]
     return min(_without_collisions(setting, times).values())
