@@ -30,7 +30,7 @@ from frontend.workloads.llm.partition import (
     used_units,
 )
 from frontend.workloads.llm.schedule import Pass, Step
-from frontend.workloads.llm.stream import LAYERS, Stream, Transfer
+from frontend.workloads.llm.stream import LAYERS, RECOMPUTE, Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
 
@@ -383,7 +383,8 @@ class LayerBuilder:
 
 def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
     """Return the plan of all stages; the ranks of a stage share a trace."""
-    plan = Plan(layers=LAYERS)
+    recomputes = workload.recompute == "full"
+    plan = Plan(layers=LAYERS if recomputes else LAYERS[: LAYERS.index(RECOMPUTE)])
     operators = Operators(workload)
     stages = [
         _Stage(workload, operators, grid, stage, micro_batches, plan)
