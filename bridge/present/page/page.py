@@ -15,7 +15,7 @@ from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present import charts
 from bridge.present.chart import Chart
-from bridge.present.charts import key_text, sweep_chart, timeline
+from bridge.present.charts import key_text, sweep_chart
 from bridge.present.columns import (
     COLLECTIVES,
     DIMENSIONS,
@@ -33,6 +33,7 @@ from bridge.present.links import hottest, link_heat, link_map
 from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
 from bridge.present.quantities import percent_text, time_text
+from bridge.present.rank_timeline import timeline
 from bridge.present.report import LEAST
 from bridge.present.waterfall import UPDATE, waterfall, waterfall_chart
 from bridge.results.measurements import CriticalPath
@@ -182,7 +183,8 @@ def overview(results: Results) -> Parts:
     if len(results) == 1:
         cards = [
             f"<div class='card'><dt>{escape(metric.name)}</dt>"
-            f"<dd>{escape(metric.cell(first))}</dd></div>"
+            f"<dd>{escape(metric.cell(first))}</dd><dd class='meaning'>"
+            f"{escape(metric.meaning)}</dd></div>"
             for metric in METRICS.values()
             if metric.value(first) is not None
         ]
@@ -300,17 +302,9 @@ def messages(results: Results) -> Parts:
     parts: Parts = []
     for chart in (charts.completion_times(results), charts.slowdowns(results)):
         if chart is not None:
-            medians = ", ".join(
-                f"{trace['name']}: median {_median(trace['x'], trace['y']):.4g}"
-                for trace in chart.traces
-            )
-            parts.append((chart, medians))
+            named = [trace["name"] for trace in chart.traces if trace["mode"] == "markers"]
+            parts.append((chart, "; ".join(named)))
     return parts
-
-
-def _median(values: list[float], fractions: list[float]) -> float:
-    pairs = zip(values, fractions, strict=True)
-    return next((value for value, fraction in pairs if fraction >= 0.5), values[-1])
 
 
 def settings(results: Results) -> Parts:
