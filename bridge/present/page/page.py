@@ -372,8 +372,29 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
     InputError
         Plotly is not installed, or the file cannot be written.
     """
+    write_whole(file, page_text(results).encode())
+
+
+def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = None) -> str:
+    """Return the text of a report.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        As for `write_page`.
+    links : mapping of str to str, optional
+        Texts and addresses of links before those of the sections.
+
+    Raises
+    ------
+    InputError
+        Plotly is not installed.
+    """
     library = _library()
-    sections, contents, charts = [], [], []
+    sections, charts = [], []
+    contents = [
+        f'<li><a href="{escape(to)}">{escape(text)}</a></li>' for text, to in (links or {}).items()
+    ]
     first = dict(islice(results.items(), MOST))
     for name, title, make in SECTIONS:
         parts = make(results if name in FOR_ALL else first)
@@ -385,7 +406,7 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
             contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
             charts += [one[0].to_dict() for one in parts if not isinstance(one, str)]
     folder = resources.files("bridge.present.page")
-    page = _PAGE.format(
+    return _PAGE.format(
         title=escape(
             "cosim: "
             + (" against ".join(results) if len(results) <= MOST else f"{len(results)} results")
@@ -398,7 +419,6 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
         library=library,
         script=(folder / "page.js").read_text("utf-8"),
     )
-    write_whole(file, page.encode())
 
 
 def _library() -> str:
