@@ -30,7 +30,7 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 
 BLOCKS
 
-Only `topology` and `workload` are required. An unknown key is an error. You can set every key on
+Only `topology`, and `workload` or `jobs`, are required. An unknown key is an error. You can set every key on
 the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times `0.5us`, rates
 `100Gbps` or `12.5GB/s`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes).
 
@@ -82,6 +82,7 @@ BLOCKS = {
     "switches": ("network", "how a switch divides its memory, and when it marks packets (ECN)"),
     "workload": ("workload", "what the ranks compute and communicate; `kind` chooses one"),
     "workload: llm": ("llm", "a language model"),
+    "jobs": ("workload", "in place of `workload`: several jobs that share the network"),
     "collective": ("collectives", "which algorithm carries out each collective of the workload"),
     "system": ("collectives", "how a rank divides collectives into chunks and schedules them"),
     "transport": ("network", "the protocol between the ranks: TCP or RoCE"),

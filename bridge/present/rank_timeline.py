@@ -199,8 +199,11 @@ def _waits(found: Sequence[Slice], start: float) -> Iterator[Slice]:
 
 
 def _lanes(result: Result) -> dict[str, str]:
-    """Return the lanes of collectives by their names."""
-    return {one.name: _DIMENSIONS.get(one.layer, _OTHER) for one in result.collectives}
+    """Return the lanes of collectives and messages by their names; those of jobs begin with it."""
+    layers = {one.name: one.layer for one in result.collectives}
+    return {
+        name: _DIMENSIONS.get(layer.rpartition(".")[2], _OTHER) for name, layer in layers.items()
+    }
 
 
 def _lane(one: Slice, lanes: Mapping[str, str]) -> str:
@@ -208,8 +211,10 @@ def _lane(one: Slice, lanes: Mapping[str, str]) -> str:
         return COMPUTING
     if one.kind == TIMEOUT:
         return TIMEOUT
-    if one.kind in ("send", RECEIVE) and any(lane != _OTHER for lane in lanes.values()):
-        return "pp" if one.name.startswith("stage.") else "cp"
+    if one.kind in ("send", RECEIVE):
+        # Language models send the outputs of stages, and keys and values.
+        *_, sender, _ = f"..{one.name}".split(".")
+        return {"stage": "pp", "attention": "cp"}.get(sender, _OTHER)
     return lanes.get(one.name, _OTHER)
 
 
