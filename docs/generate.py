@@ -30,9 +30,9 @@ A *scenario* is one YAML 1.2 file that describes a simulation. Its blocks are:
 
 BLOCKS
 
-Only `topology`, and `workload` or `jobs`, are required. An unknown key is an error. You can set every key on
-the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times `0.5us`, rates
-`100Gbps` or `12.5GB/s`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes).
+Only `topology`, and `workload` or `jobs`, are required. An unknown key is an error. You can set
+every key on the command line: `--set topology.bandwidth=400Gbps`. Quantities carry a unit: times
+`0.5us`, rates `100Gbps` or `12.5GB/s`, sizes `8MB` (10⁶ bytes) or `8MiB` (2²⁰ bytes).
 
 Parts that repeat can stand below a key of your own that begins with `x-`, which cosim ignores. Give
 them an anchor (`x-links: &links {latency: 1us, buffer: 64MB}`), and merge them where you need them
