@@ -33,8 +33,8 @@ def test_errors_of_predicted_steps(page: str, repository: Path) -> None:
     ranks = [number for number, _ in blind]
     assert (
         f"{words} runs of Llama 3.1 405B on {min(ranks)} to {max(ranks)} GPUs in FP8 were "
-        f"predicted before their measurements were read: the median error is {median(errors)} %, and the "
-        f"largest {max(errors)} %"
+        "predicted before their measurements were read: the median error is "
+        f"{median(errors)} %, and the largest {max(errors)} %"
     ) in page
     table = repository / "bridge" / "studies" / "measured_training" / "runs.csv"
     with table.open(encoding="utf-8", newline="") as lines:
