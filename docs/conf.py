@@ -24,10 +24,16 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
 
 NAVIGATION = {
-    "Start": ["docs/tutorial", "docs/docker", "docs/glossary"],
+    "Start": ["docs/README", "docs/tutorial", "docs/docker", "docs/glossary"],
     "Use": [
         "docs/model",
         "docs/scenario",
+        "docs/scenario_topology",
+        "docs/scenario_network",
+        "docs/scenario_workload",
+        "docs/scenario_llm",
+        "docs/scenario_collectives",
+        "docs/scenario_run",
         "docs/result",
         "docs/seeing",
         "docs/llm",

@@ -47,10 +47,11 @@ def run(block: Block, folder: Path) -> str:
     """
     beside = Path(sys.executable).parent
     shell = ["bash", "-euc", block.text]
+    environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
     done = subprocess.run(
         shell if block.language == "sh" else [sys.executable, "-c", block.text],
         cwd=folder,
-        env={**os.environ, "PATH": f"{beside}:{os.environ['PATH']}", "COLUMNS": "100"},
+        env={**environment, "PATH": f"{beside}:{os.environ['PATH']}"},
         check=True,
         capture_output=True,
         text=True,

@@ -52,6 +52,23 @@ def test_pre_commit_checks_what_lint_does(repository: Path) -> None:
     assert sorted(tools) == sorted(entry[1] for entry in entries if entry)
 
 
+@pytest.mark.parametrize("name", ["site", "wheels"])
+def test_workflows_run_targets_that_exist(repository: Path, name: str) -> None:
+    """What GitHub runs is a target of the Makefile, with versions of its actions and few rights."""
+    text = (repository / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+    workflow = YAML(typ="safe").load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    recipe = (repository / "Makefile").read_text(encoding="utf-8")
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    targets = re.findall(r"\bmake ([a-z-]+)", " ".join(step.get("run", "") for step in steps))
+    assert targets
+    for target in targets:
+        assert re.search(rf"^{target}:", recipe, re.MULTILINE), target
+    assert all(
+        re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in steps if "uses" in step
+    )
+
+
 def normalized(requirement: str) -> str:
     """Return a requirement with the name as package indexes write it."""
     name, *rest = re.split(r"(?=[<>=])", requirement.strip(), maxsplit=1)

@@ -22,6 +22,7 @@ from bridge.batch.worker import Progress
 from bridge.batch.workers import INTERRUPTED, Place, Workers
 from bridge.errors import ResultError, SaveError
 from bridge.files import prepare_directory, remove, sole_writer, write_whole
+from bridge.results.folders import keep_order
 from bridge.results.result import FILE_NAME, Result
 from bridge.simulator.output_files import complete_run
 from bridge.simulator.simulate import require_allowed_hook, versions
@@ -140,6 +141,8 @@ def run_points(
             )
     root = prepare_directory(folder)
     with sole_writer(root, shared=is_part):
+        if len(points) > 1 and not is_part:
+            keep_order(root, names)
         return _run_all(points, root, jobs, place or Workers(), on_done, on_progress)
 
 

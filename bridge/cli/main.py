@@ -47,6 +47,7 @@ _HOMES = {
     "sweep": "sweep:sweep_command",
     "topo": "topo:topo_group",
     "validate": "validate:validate_command",
+    "view": "view:view_command",
 }
 
 

@@ -49,7 +49,8 @@ _PS_PER_NS = 1000
 @click.option(
     "--window",
     metavar="START..END",
-    help="For timeline: the simulated time, such as 1ms..2.5ms; the first iteration by default.",
+    help="For pictures over time: the simulated time, such as 1ms..2.5ms. By default, timeline "
+    "shows the first iteration, and others show all.",
 )
 def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> None:
     """Draw one or several results, or write a page about them.
@@ -95,7 +96,8 @@ def _view(kind: str | None, choices: dict[str, str]) -> View:
     for name in choices:
         users = [one for one, is_used in KINDS.items() if name in is_used.choices]
         if kind not in users:
-            raise click.UsageError(f"--{name} is for {users[0]}, not for {kind or 'layers'}")
+            known = ", ".join(users)
+            raise click.UsageError(f"--{name} is for {known}, not for {kind or 'layers'}")
     chosen: dict[str, Any] = dict(choices)
     if "ranks" in chosen:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 
@@ -20,18 +20,22 @@ INTRODUCTION = """\
 The fabrics `flow` and `analytical` are *estimators*: they simulate messages, not packets, and are
 much faster. This page shows their error. It compares the simulated time at which the workload ends
 with that of `express`, which simulates every packet. `native` is unmodified ns-3, the reference for
-`express`. The [glossary](glossary.md) explains the terms.
+`express`. Sentences that do not name RoCE are about TCP. The [glossary](glossary.md) explains the
+terms.
 
-`cosim fidelity --native --write docs` makes this page, and `--store
-bridge/simulator/estimate_errors.json` the errors that `cosim run` prints with an estimate.
-The scenarios are `scenarios/*_small.yaml`, and all-reduces with `scenarios/collective.yaml`. The
-names of the latter consist of the algorithm (`halving` is halving_doubling), the number of ranks
-and the bytes. Their buffers are large enough to lose nothing. The exception is `lossy`: all ranks
-address their peers in the same order, and the buffers overflow. The `shared_*` scenarios are drawn
-at random: collectives over leaf and spine switches, with 1 to 4 times as much rate below the leaves
-as above them, connections spread by hashes, and ranks in random order or in permutations. The
-`roce_*` scenarios are `scenarios/clos_roce.yaml` over RoCE with each congestion control, with
-lossless switches; `native` has TCP alone. Sentences that do not name RoCE are about TCP.
+To make this page (a few minutes, `--native` most of them), and the errors that `cosim run` prints
+with an estimate, run
+
+```sh
+cosim fidelity --native --write docs --store bridge/simulator/estimate_errors.json
+```
+
+## In short
+
+"""
+
+NOTES = """
+![Error of the estimators](fidelity.svg)
 
 An estimate states the errors in scenarios like it: on a network of the same *class*, of the same
 kind of workload and algorithm if there are any. The classes are *direct* (links join ranks), *one
@@ -39,12 +43,7 @@ tier* of switches, *tiers* that have as much rate above as below, and *oversubsc
 packets could be lost, there is no error to state: `cosim run` says which buffer is too small for
 what can arrive at once, or that links lose packets or fail.
 
-"""
-
-NOTES = """
-![Error of the estimators](fidelity.svg)
-
-What the numbers mean:
+## What explains the errors
 
 - **`express` and `native`** run the same TCP. Where they differ, events of the same picosecond ran
   in another order. With loss, such a difference can add or save a timeout.
@@ -54,17 +53,15 @@ What the numbers mean:
 - **Queues of acknowledgements.** If a rank sends and receives more than a window at the same time,
   acknowledgements wait behind its own data, and the peer's window waits for them. `analytical`
   models this for each message on its own; `flow` does not, so it is 3 to 5 % too fast for
-  `halving_*`. A model of windows in `flow` made these exact. But where several collectives share a
-  link, packets of one fill the gaps of the other, and with it `flow` became up to 45 % too slow for
-  training jobs.
+  `halving_*`. With a model of windows it would be exact there, but too slow for training jobs,
+  where several collectives share a link and packets of one fill the gaps of the other.
 - **Shared links between switches** (`shared_*`). TCP does not share a link max–min fairly: a
   connection whose window is small for its round trip gets less, and bursts of several connections
   take turns. What a chain of steps waits for is the slowest of them. `flow` is too fast for
   all-to-alls and permutations there, and off in both directions for `halving_doubling`, where pairs
   at different distances take different links. Windows alone are not the reason: with windows that
-  never hold a packet back, the errors of `flow` are as large. Other rules to share a link made them
-  larger: in proportion to what arrives, as a queue does, and proportionally fair, as equal windows
-  do in the long run. What is missing is the order in which packets wait, which only packets have.
+  never hold a packet back, the errors of `flow` are as large. What is missing is the order in which
+  packets wait, which only packets have.
 - **`flow`** shares links max–min fairly from the moment at which a flow starts. At the packet
   level, the packets of a new flow first wait behind those of other flows. This delay adds up along
   the chains of small steps of `dbt`, which the `dlrm_*` scenarios also use. `flow` is too fast
@@ -89,6 +86,18 @@ What the numbers mean:
   which moves `dlrm_*` by up to 0.2 %.
 - **Losses.** The estimators do not lose packets. With losses, TCP's timeouts dominate (50 ms each
   here), and an estimate only says how fast the network could have been.
+
+## The scenarios
+
+These are `scenarios/*_small.yaml`, and all-reduces with `scenarios/collective.yaml`. The names of
+the latter consist of the algorithm (`halving` is halving_doubling), the number of ranks and the
+bytes. Their buffers are large enough to lose nothing. The exception is `lossy`: all ranks address
+their peers in the same order, and the buffers overflow. The `shared_*` scenarios are drawn at
+random: collectives over leaf and spine switches, with 1 to 4 times as much rate below the leaves as
+above them, connections spread by hashes, and ranks in random order or in permutations. The `roce_*`
+scenarios are `scenarios/clos_roce.yaml` over RoCE with each congestion control, with lossless
+switches; `native` has TCP alone.
+
 """
 
 
@@ -126,32 +135,37 @@ def percent(fraction: float | None) -> str:
 
 def conclusions(rows: Sequence[Row], native: bool) -> list[str]:
     """Return one sentence for each comparison of two fabrics."""
-    sentences = []
+    return [f"{text}: {_range(summary)}." for text, summary in _summaries(rows, native)]
+
+
+def _summaries(rows: Sequence[Row], native: bool) -> Iterator[tuple[str, Summary]]:
+    """Yield what is compared, in words, with the errors."""
     pairs = [(fabric, REFERENCE) for fabric in ESTIMATORS]
     if native:
         pairs += [(fabric, "native") for fabric in fabrics(native)[1:]]
     for fabric, reference in pairs:
         summary = summarize(rows, fabric, reference)
         if summary is not None:
-            sentences.append(f"{fabric} against {reference}, without loss: {_range(summary)}.")
+            yield f"{fabric} against {reference}, without loss", summary
     for fabric in ESTIMATORS:
         summary = summarize(rows, fabric, is_roce=True)
         if summary is not None:
-            sentences.append(f"{fabric} against {REFERENCE} over RoCE: {_range(summary)}.")
+            yield f"{fabric} against {REFERENCE} over RoCE", summary
     for network in sorted({row.network for row in rows if row.network}):
         alike = [row for row in rows if row.network == network]
         for summary in filter(None, (summarize(alike, fabric) for fabric in ESTIMATORS)):
-            sentences.append(
-                f"{summary.fabric} on networks of the class *{network}*: {_range(summary)}."
-            )
-    return sentences
+            yield f"{summary.fabric} on networks of the class *{network}*", summary
 
 
 def _range(summary: Summary) -> str:
     return (
         f"{percent(summary.least)} to {percent(summary.greatest)} in {summary.cases} cases, "
-        f"{100 * summary.mean_absolute:.2f} % on average"
+        f"{_mean(summary)} on average"
     )
+
+
+def _mean(summary: Summary) -> str:
+    return f"{100 * summary.mean_absolute:.2f} %"
 
 
 def table(rows: Sequence[Row], native: bool) -> Table:
@@ -175,12 +189,24 @@ def markdown(rows: Sequence[Row], native: bool) -> str:
     rows, native
         As for `table`.
     """
-    names = headings(native)
-    lines = [names, ["---", *["---:"] * (len(names) - 1)]]
-    lines += [cells(row, native) for row in rows]
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    points = "".join(f"- {sentence}\n" for sentence in conclusions(rows, native))
-    return f"{INTRODUCTION}{text}\n{points}{NOTES}"
+    short = [
+        (text, str(one.cases), percent(one.least), percent(one.greatest), _mean(one))
+        for text, one in _summaries(rows, native)
+    ]
+    scenarios = [cells(row, native) for row in rows]
+    return "".join(
+        [
+            INTRODUCTION,
+            _markdown(("compared", "scenarios", "from", "to", "mean error"), short),
+            NOTES,
+            _markdown(headings(native), scenarios),
+        ]
+    )
+
+
+def _markdown(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [names, ["---", *["---:"] * (len(names) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 _MARKS = (("o", "#4477aa"), ("D", "#cc6677"), ("s", "#228833"), ("^", "#aa3377"))

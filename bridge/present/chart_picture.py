@@ -66,16 +66,18 @@ def _draw_bars(axes: Axes, traces: list[Trace], layout: dict[str, Any]) -> None:
     for trace in traces:
         group = trace.get("offsetgroup", "")
         shift = (groups.index(group) - (len(groups) - 1) / 2) * height
+        pattern = trace["marker"].get("pattern", {})
         starts = trace.get("base") or [ends.get((group, name), 0.0) for name in trace["y"]]
         axes.barh(
             [rows.index(name) + shift for name in trace["y"]],
             trace["x"],
             height,
             starts,
-            label=trace["name"],
+            label=trace["name"] if trace.get("showlegend", True) else None,
             color=trace["marker"]["color"],
-            hatch=trace["marker"].get("pattern", {}).get("shape", "") * 3,
-            edgecolor="white",
+            xerr=_whiskers(trace),
+            hatch=pattern.get("shape", "") * 3,
+            edgecolor=pattern.get("fgcolor", "white"),
             linewidth=trace["marker"].get("line", {}).get("width", 0.3),
         )
         for name, start, value in zip(trace["y"], starts, trace["x"], strict=True):
@@ -85,6 +87,12 @@ def _draw_bars(axes: Axes, traces: list[Trace], layout: dict[str, Any]) -> None:
         _write_in_bars(axes, spans, rows)
     axes.set_yticks(range(len(rows)), rows, fontsize="small")
     axes.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _whiskers(trace: Trace) -> list[list[float]] | None:
+    """Return how far bars spread below and above their ends, if they do."""
+    spread = trace.get("error_x")
+    return None if spread is None else [spread["arrayminus"], spread["array"]]
 
 
 def _write_in_bars(axes: Axes, traces: list[Trace], rows: list[str]) -> None:

@@ -1,18 +1,16 @@
 """The charts of results.
 
-They show times of layers and iterations, distributions, bandwidths, what is sampled over time, an
-excerpt of a timeline, and a metric of a sweep.
+They show times of layers and iterations, distributions, bandwidths, what is sampled over time, and
+a metric of a sweep.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,6 @@ from bridge.present.quantities import scaled_unit, time_text, time_unit
 from bridge.present.waterfall import COMPUTE, WAITING, uses
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
-from bridge.results.timeline_file import COMPUTING, TIMELINE, TIMEOUT, Slice, slices
 from frontend import units
 from frontend.errors import key_path
 
@@ -37,6 +34,8 @@ MANY_LAYERS = 24
 
 #: Layers and steps that a chart shows at most; the rest is one bar.
 MOST_BARS = 24
+
+_SYMBOLS = ("circle", "diamond", "square", "cross", "x")
 
 #: Points of the distribution of slowdowns at most.
 _POINTS = 200
@@ -224,17 +223,26 @@ def _distribution(
     name: str, caption: str, title: str, curves: Mapping[str, Sequence[tuple[float, float]]]
 ) -> Chart | None:
     dashes = ("solid", "dash", "dot", "dashdot")
-    traces = [
-        curve(
-            label,
-            [x for x, _ in points],
-            [y for _, y in points],
-            {"shape": "hv", "color": color(number), "dash": dashes[number % len(dashes)]},
-            showlegend=len(curves) > 1,
+    traces = []
+    for number, (label, points) in enumerate(curves.items()):
+        if not points:
+            continue
+        shade, dash = color(number), dashes[number % len(dashes)]
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        traces.append(
+            curve(label, xs, ys, {"shape": "hv", "color": shade, "dash": dash}, showlegend=False)
         )
-        for number, (label, points) in enumerate(curves.items())
-        if points
-    ]
+        named = {f"p{100 * part:.0f}": quantile(points, part) for part in (0.5, 0.99)}
+        texts = [f"{name} {value:.4g}" for name, value in named.items()]
+        traces.append(
+            marks(
+                ": ".join(filter(None, [label, ", ".join(texts)])),
+                list(named.values()),
+                [0.5, 0.99],
+                {"color": shade, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 9},
+                hovertemplate="%{x:.4~g}<extra>%{fullData.name}</extra>",
+            )
+        )
     if not traces:
         return None
     largest = max(x for points in curves.values() for x, _ in points)
@@ -246,6 +254,11 @@ def _distribution(
         "yaxis": axis("fraction", range=[0, 1.02]),
     }
     return Chart(name, caption, traces, layout)
+
+
+def quantile(points: Sequence[tuple[float, float]], part: float) -> float:
+    """Return the least value of a distribution below which a part of it is."""
+    return next((x for x, fraction in points if fraction >= part), points[-1][0])
 
 
 def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
@@ -278,41 +291,52 @@ def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
     return Chart("busbw", "Bus bandwidth of the collectives", traces, layout)
 
 
-def queues(result: Result) -> Chart | None:
-    """Return the queues over time of the links that have the longest ones."""
-    return _series(result, "queue", "link_series", "link", ("queue_bytes", "B"), "Queues of links")
+Window = tuple[float | None, float | None]
+"""Start and end of a time window [ns]; None stands for what the chart shows by default."""
+
+ALL: Window = (None, None)
+
+_LINKS, _FLOWS = ("link_series", "link"), ("flow_series", "path")
+"""A table of samples, and its column that tells curves apart."""
 
 
-def throughput(result: Result) -> Chart | None:
+def queues(result: Result, window: Window = ALL) -> Chart | None:
+    """Return the queues over time of the links that have the longest ones in a time window."""
+    return _series(result, "queue", _LINKS, ("queue_bytes", "B"), "Queues of links", window)
+
+
+def throughput(result: Result, window: Window = ALL) -> Chart | None:
     """Return the throughput over time of the links that have the highest one."""
     column = ("throughput_bps", "bit/s")
-    return _series(result, "throughput", "link_series", "link", column, "Throughput of links")
+    return _series(result, "throughput", _LINKS, column, "Throughput of links", window)
 
 
-def windows(result: Result) -> Chart | None:
+def windows(result: Result, window: Window = ALL) -> Chart | None:
     """Return the congestion windows over time of the flows that have the largest ones."""
     column = ("cwnd_bytes", "B")
-    return _series(result, "cwnd", "flow_series", "path", column, "Congestion windows of flows")
+    return _series(result, "cwnd", _FLOWS, column, "Congestion windows of flows", window)
 
 
-def rates(result: Result) -> Chart | None:
+def rates(result: Result, window: Window = ALL) -> Chart | None:
     """Return the rates over time of the queue pairs that have the highest ones; None for TCP."""
     if result.rdma is None:
         return None
-    column = ("rate_bps", "bit/s")
-    return _series(result, "rate", "flow_series", "path", column, "Rates of queue pairs")
+    return _series(result, "rate", _FLOWS, ("rate_bps", "bit/s"), "Rates of queue pairs", window)
 
 
-def round_trips(result: Result) -> Chart | None:
+def round_trips(result: Result, window: Window = ALL) -> Chart | None:
     """Return the latest round trips over time of the flows that have the longest ones."""
-    return _series(result, "RTT", "flow_series", "path", ("rtt_ns", "ns"), "Round trips of flows")
+    return _series(result, "RTT", _FLOWS, ("rtt_ns", "ns"), "Round trips of flows", window)
 
+
+#: Bars over time at most: more could not be told apart.
+MOST_SPANS = 4000
 
 #: Ports that a chart of pauses shows at most: those that were paused longest.
 _PORTS = 40
 
 
-def pauses(result: Result) -> Chart | None:
+def pauses(result: Result, window: Window = ALL) -> Chart | None:
     """Return which ports were paused when: a row for each port, a bar for each pause.
 
     The colour says how many pauses in a row have led to a pause, with it.
@@ -320,6 +344,10 @@ def pauses(result: Result) -> Chart | None:
     rows = result.tables.rows("pauses")
     if not rows:
         return None
+    start, end = _sides(window)
+    rows = [row for row in rows if row["end_ns"] > start and row["start_ns"] < end]
+    if not rows:
+        raise InputError("pauses: expected pauses in this time window")
     times: dict[int, float] = {}
     nearest: dict[int, int] = {}
     for row in rows:
@@ -331,7 +359,7 @@ def pauses(result: Result) -> Chart | None:
     kept = sorted(
         (row for row in rows if row["link"] in shown),
         key=lambda row: row["start_ns"] - row["end_ns"],
-    )[:_MOST]
+    )[:MOST_SPANS]
     nodes = node_names(result)
     ends = {row["link"]: (row["source"], row["target"]) for row in kept}
     labels = {
@@ -373,8 +401,19 @@ def pauses(result: Result) -> Chart | None:
     return Chart("pauses", f"When ports were paused{rest}", traces, layout)
 
 
+def _sides(window: Window) -> tuple[float, float]:
+    """Return where a window begins and ends; by default it has no sides."""
+    start, end = window
+    return -inf if start is None else start, inf if end is None else end
+
+
 def _series(
-    result: Result, name: str, table: str, key: str, column: tuple[str, str], title: str
+    result: Result,
+    name: str,
+    table: tuple[str, str],
+    column: tuple[str, str],
+    title: str,
+    window: Window,
 ) -> Chart | None:
     """Return a column of a table of samples, with a curve for each link or flow.
 
@@ -384,14 +423,26 @@ def _series(
         A result with time series in its folder.
     name, title : str
         Of the chart.
-    table, key : str
+    table : (str, str)
         The table, and its column that tells curves apart.
     column : (str, str)
         The column of the values, and their unit.
+    window : Window
+        The time window; by default all of the run.
+
+    Raises
+    ------
+    InputError
+        No sample is in the window.
     """
-    samples = result.tables.numbers(table, ("time_ns", key, "source", "target", column[0]))
+    key = table[1]
+    samples = result.tables.numbers(table[0], ("time_ns", key, "source", "target", column[0]))
     if samples is None or not samples.size:
         return None
+    start, end = _sides(window)
+    samples = samples[(samples[:, 0] >= start) & (samples[:, 0] <= end)]
+    if not samples.size:
+        raise InputError(f"{table[0]}: expected samples in this time window")
     ids, first, number_of = np.unique(samples[:, 1], return_index=True, return_inverse=True)
     peaks = np.zeros(len(ids))
     np.maximum.at(peaks, number_of, samples[:, 4])
@@ -434,157 +485,11 @@ def _thinned(
     return samples[begins, 0], np.maximum.reduceat(samples[:, 1], begins)
 
 
-#: Ranks that a chart shows if none are named: fewer if they need more rows than this.
-_RANKS, _ROWS = 4, 40
-
-#: Bars at most: more could not be told apart.
-_MOST = 4000
-
-#: Colours of what every workload may have.
-_COLORS = {COMPUTING: COLORS[0], TIMEOUT: COLORS[5]}
-
-#: Rows of a rank that do not hold its communication, before those that do.
-_OWN_ROWS = {COMPUTING: -2, TIMEOUT: -1}
-_ROW_NAMES = {row: kind for kind, row in _OWN_ROWS.items()}
-
-Window = tuple[float | None, float | None]
-"""Start and end of a time window [ns]; None stands for the start or end of the first iteration."""
-
-
-def timeline(
-    result: Result, ranks: Sequence[int] = (), window: Window = (None, None)
-) -> Chart | None:
-    """Return what ranks do: rows for the computation of each, and for what it communicates.
-
-    Parameters
-    ----------
-    result : Result
-        A result with its timeline.
-    ranks : sequence of int
-        The ranks to show; by default the first ones in the timeline.
-    window : (float or None, float or None)
-        The time window; by default the first iteration.
-
-    Returns
-    -------
-    Chart or None
-        None if the result has no timeline.
-
-    Raises
-    ------
-    InputError
-        The timeline has nothing of these ranks in this window, or too much.
-    """
-    file = result.tables.file(TIMELINE)
-    if file is None:
-        return None
-    start, end = _filled(result, window)
-    placed = _placed(slices(file, ranks or range(_RANKS), start, end))
-    if not ranks:
-        last = max((rank for rank, rows in _rows_to(placed).items() if rows <= _ROWS), default=0)
-        placed = [one for one in placed if one.slice.rank <= last]
-    if not placed:
-        raise InputError(f"{file}: expected something of these ranks in this time window")
-    if len(placed) > _MOST:
-        raise InputError(
-            f"{file}: {len(placed)} computations and collectives are in this time window, expected "
-            f"at most {_MOST}: name fewer ranks or a shorter window"
-        )
-    unit, scale = time_unit(end - start)
-    rows = {
-        (rank, row): f"rank {rank}: {_ROW_NAMES.get(row, f'comm. {row}')}"
-        for rank, row in sorted({(one.slice.rank, one.row) for one in placed})
-    }
-    kinds = sorted({one.slice.kind for one in placed} - _COLORS.keys())
-    colors = _COLORS | dict(zip(kinds, COLORS[1:5] * len(kinds), strict=False))
-    traces: list[Trace] = []
-    for kind, shade in colors.items():
-        chosen = [one for one in placed if one.slice.kind == kind]
-        if not chosen:
-            continue
-        spans = [(max(one.slice.start_ns, start), min(one.slice.end_ns, end)) for one in chosen]
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": kind,
-                "y": [rows[one.slice.rank, one.row] for one in chosen],
-                "base": [begin / scale for begin, _ in spans],
-                "x": [(finish - begin) / scale for begin, finish in spans],
-                "text": [one.slice.name for one in chosen],
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "marker": {"color": shade, "line": {"color": "#ffffff", "width": 0.5}},
-                "hovertemplate": f"%{{text}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
-            }
-        )
-    layout = {
-        "barmode": "overlay",
-        "height": 130 + 20 * len(rows),
-        "xaxis": axis(f"simulated time [{unit}]", range=[start / scale, end / scale]),
-        "yaxis": {
-            "automargin": True,
-            "autorange": "reversed",
-            "categoryorder": "array",
-            "categoryarray": list(rows.values()),
-        },
-    }
-    return Chart("timeline", "What ranks do over time", traces, layout)
-
-
-def _filled(result: Result, window: Window) -> tuple[float, float]:
-    first = result.iterations[0] if result.iterations else None
-    start, end = window
-    if start is None:
-        start = first.start_ns if first and end is None else 0.0
-    if end is None:
-        end = first.end_ns if first and first.end_ns > start else result.time_ns
-    return start, end
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A slice and its row among those of its rank."""
-
-    slice: Slice
-    row: int
-
-
-def _placed(found: Sequence[Slice]) -> list[_Placed]:
-    """Return slices in as few rows as they need; what overlaps of a collective is one."""
-    whole: dict[tuple[int, str], list[Slice]] = {}
-    for one in sorted(found, key=lambda one: one.start_ns):
-        same = whole.setdefault((one.rank, TIMEOUT if one.kind == TIMEOUT else one.name), [])
-        if same and one.kind != COMPUTING and one.start_ns <= same[-1].end_ns:
-            same[-1] = replace(same[-1], end_ns=max(same[-1].end_ns, one.end_ns))
-        else:
-            same.append(one)
-    ends: dict[int, list[float]] = {}
-    placed = []
-    for one in sorted(chain(*whole.values()), key=lambda one: one.start_ns):
-        row = _OWN_ROWS.get(one.kind)
-        if row is None:
-            used = ends.setdefault(one.rank, [])
-            row = next((row for row, end in enumerate(used) if end <= one.start_ns), len(used))
-            used[row : row + 1] = [one.end_ns]
-        placed.append(_Placed(one, row))
-    return placed
-
-
-def _rows_to(placed: Sequence[_Placed]) -> dict[int, int]:
-    """Return for each rank how many rows it and those before it need."""
-    rows = Counter(rank for rank, _ in {(one.slice.rank, one.row) for one in placed})
-    ranks = sorted(rows)
-    return dict(zip(ranks, accumulate(rows[rank] for rank in ranks), strict=True))
-
-
 #: A result that repeats another one with other random choices differs from it in this key only.
 _SEED = "seed"
 
 #: From this ratio of the greatest to the least value on, the axis is logarithmic.
 _WIDE = 20
-
-_SYMBOLS = ("circle", "diamond", "square", "cross", "x")
 
 
 def sweep_chart(
@@ -626,25 +531,88 @@ def sweep_chart(
         _check_equal(first.setdefault((name, place), result), result, x, by)
         curves.setdefault(name, {}).setdefault(place, []).append(value)
     unit, scale = metric.unit(max(value for _, value in known))
-    numbers = _numbers({place for points in curves.values() for place in points})
+    title = f"{metric.name} [{unit}]".removesuffix(" []")
+    places = list(dict.fromkeys(place for points in curves.values() for place in points))
+    names = _sorted(list(curves))
+    if any(_order(place)[0] for place in places):
+        chart = _sweep_bars(curves, names, places, scale, title)
+        chart.layout["legend"] = {"title": {"text": f"{by} "}} if by else {}
+        return replace(chart, caption=f"{metric.name} against {x}")
+    numbers = {text: _order(text)[1] for text in places}
     traces = []
-    for index, name in enumerate(sorted(curves, key=_order)):
+    for index, name in enumerate(names):
         points = sorted(curves[name].items(), key=lambda one: numbers[one[0]])
         means = [sum(values) / len(values) / scale for _, values in points]
-        places = [numbers[place] for place, _ in points]
-        traces.append(curve(name, places, means, {"color": color(index)}, showlegend=False))
-        places = [numbers[place] for place, values in points for _ in values]
+        where = [numbers[place] for place, _ in points]
+        traces.append(curve(name, where, means, {"color": color(index)}, showlegend=False))
+        where = [numbers[place] for place, values in points for _ in values]
         every = [value / scale for _, values in points for value in values]
         marker = {"color": color(index), "symbol": _SYMBOLS[index % len(_SYMBOLS)]}
-        traces.append(marks(name, places, every, marker, showlegend=by is not None))
+        traces.append(marks(name, where, every, marker, showlegend=by is not None))
     layout = {
         "height": 330,
         "xaxis": axis(x, **_ticks(numbers)),
-        "yaxis": axis(f"{metric.name} [{unit}]".removesuffix(" []"), rangemode="tozero"),
+        "yaxis": axis(title, rangemode="tozero"),
     }
     if by is not None:
         layout["legend"] = {"title": {"text": f"{by} "}}
     return Chart("sweep", f"{metric.name} against {x}", traces, layout)
+
+
+def _sweep_bars(
+    curves: Mapping[str, Mapping[str, Sequence[float]]],
+    names: Sequence[str],
+    places: Sequence[str],
+    scale: float,
+    title: str,
+) -> Chart:
+    """Return a bar for each name on the axis, in the given order, and a group for each curve.
+
+    A bar is as long as the mean of the values; a line reaches from the least to the greatest one.
+    """
+    traces: list[Trace] = []
+    for index, name in enumerate(names):
+        values = {place: curves[name][place] for place in places if place in curves[name]}
+        means = [sum(some) / len(some) / scale for some in values.values()]
+        trace = {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": list(values),
+            "x": means,
+            "offsetgroup": str(index),
+            "marker": {"color": color(index)},
+            "showlegend": len(names) > 1,
+            "hovertemplate": "%{y}: %{x:.4~g}<extra>%{fullData.name}</extra>",
+        }
+        if any(len(some) > 1 for some in values.values()):
+            trace["error_x"] = {
+                "type": "data",
+                "symmetric": False,
+                "array": [max(v) / scale - m for v, m in zip(values.values(), means, strict=True)],
+                "arrayminus": [
+                    m - min(v) / scale for v, m in zip(values.values(), means, strict=True)
+                ],
+            }
+        traces.append(trace)
+    layout = {
+        "barmode": "group",
+        "height": 130 + 24 * len(places) * max(1, len(names)),
+        "xaxis": axis(title, rangemode="tozero"),
+        "yaxis": {
+            "automargin": True,
+            "autorange": "reversed",
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": list(places),
+        },
+    }
+    return Chart("sweep", "", traces, layout)
+
+
+def _sorted(values: Sequence[str]) -> list[str]:
+    """Return quantities by their size, and names in the given order."""
+    return list(values) if any(_order(text)[0] for text in values) else sorted(values, key=_order)
 
 
 def _keys(results: Sequence[Result], x: str | None, by: str | None) -> tuple[str, str | None]:
@@ -709,14 +677,6 @@ def _order(text: str) -> tuple[int, float, str]:
         return 0, float(text), text
     except ValueError:
         return 1, 0.0, text
-
-
-def _numbers(values: Collection[str]) -> dict[str, float]:
-    """Return where each value is on the axis: the quantity, or a place of its own for a name."""
-    orders = sorted(map(_order, values))
-    if all(kind == 0 for kind, _, _ in orders):
-        return {text: number for _, number, text in orders}
-    return {text: float(place) for place, (_, _, text) in enumerate(orders)}
 
 
 def _ticks(numbers: Mapping[str, float]) -> dict[str, Any]:

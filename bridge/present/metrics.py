@@ -42,6 +42,11 @@ class Metric:
     unit: Callable[[float], tuple[str, float]] = scaled_unit
     """Returns the unit for an axis up to a number, and how much of the number it is."""
 
+    @property
+    def meaning(self) -> str:
+        """What the number says, in a sentence."""
+        return _MEANINGS[self.name]
+
     def cell(self, result: Result) -> str:
         """Return the number as text; a dash if the result does not have it."""
         return self.text_of(self.value(result))
@@ -204,6 +209,34 @@ METRICS = {
     )
 }
 """Metrics by name, in the order in which tables show them."""
+
+_MEANINGS = {
+    "time": "Simulated time of the whole run.",
+    "iteration": "Mean time from the end of one iteration to the end of the next.",
+    "compute": "Part of the time in which ranks compute, mean over the ranks.",
+    "exposed": "Part of the time in which ranks wait for communication and compute nothing.",
+    "waiting": "Part of the time in which ranks are done and wait for slower ones.",
+    "tokens": "Tokens that all ranks together train on in a second.",
+    "MFU": "FLOPs of the model in a second, relative to the peak of all ranks.",
+    "bubble": "Time for which a rank waits for other pipeline stages, relative to the rest.",
+    "algbw": "Bytes of a collective over its time, mean over the collectives.",
+    "busbw": "Bandwidth that a rank's link needs for it, as nccl-tests define it.",
+    "drops": "Packets that found no room in a buffer, or that a link lost.",
+    "RTOs": "Timeouts after which TCP sent data again.",
+    "marks": "Packets that a switch marked because its queue was long (ECN).",
+    "CNPs": "Notifications that told senders of marked packets.",
+    "sent-twice": "Bytes of queue pairs that were sent more than once.",
+    "rate-p01": "Mean rate of a queue pair that 99 % exceed.",
+    "rate-p50": "Mean rate of a queue pair that half of them exceed.",
+    "pauses": "How often a lossless switch stopped a port that filled its memory.",
+    "paused": "Time for which ports were stopped, all of them added up.",
+    "headroom": "Most memory that a link used after its pause.",
+    "queue": "Longest queue in front of a link of a switch.",
+    "utilization": "Part of the time in which a link carries packets, mean over the links.",
+    "FCT-p50": "Half of the messages took at most this time from send to arrival.",
+    "FCT-p99": "99 % of the messages took at most this time.",
+    "CPU": "Processor time of the simulation itself.",
+}
 
 _OF_TRAINING = (
     "time",

@@ -10,9 +10,10 @@ from bridge.errors import InputError
 from bridge.present import charts
 from bridge.present.chart import Chart
 from bridge.present.chart_picture import draw_chart
-from bridge.present.charts import Window, sweep_chart, timeline
+from bridge.present.charts import ALL, Window, sweep_chart
 from bridge.present.links import link_heat, link_map
 from bridge.present.metrics import METRICS
+from bridge.present.rank_timeline import timeline
 from bridge.present.waterfall import waterfall_chart
 from bridge.results.result import Result
 
@@ -32,7 +33,7 @@ class View:
     """Key of the scenario whose values have a curve each."""
     ranks: tuple[int, ...] = ()
     """Ranks to show; none: the first ones."""
-    window: Window = (None, None)
+    window: Window = ALL
     """Time window to show."""
 
 
@@ -73,6 +74,12 @@ def _of_one(make: Callable[[Result], Chart | None]) -> Callable[[Results, View],
     return lambda results, view: make(_single(results))
 
 
+def _over_time(
+    make: Callable[[Result, Window], Chart | None],
+) -> Callable[[Results, View], Chart | None]:
+    return lambda results, view: make(_single(results), view.window)
+
+
 def _single(results: Results) -> Result:
     if len(results) > 1:
         raise InputError(f"a picture of this kind shows one result, not {len(results)}")
@@ -100,6 +107,14 @@ def _topology(results: Results, view: View, file: Path) -> None:
 
 
 _SERIES = "time series, which `outputs.series` in the scenario asks for"
+
+
+def _series(
+    description: str, make: Callable[[Result, Window], Chart | None], needs: str = _SERIES
+) -> PictureKind:
+    """Return a kind that shows one result over time, or a time window of it."""
+    return _kind(f"{description} (--window)", _over_time(make), needs, ("window",))
+
 
 KINDS = {
     "layers": _kind("the time of each layer", _of_all(charts.layers), "layers"),
@@ -134,20 +149,20 @@ KINDS = {
         "flows.csv with flows",
     ),
     "links": _kind("utilization of the links on the topology", _of_one(_links), "links.csv"),
-    "queue": _kind("queues of links over time", _of_one(charts.queues), _SERIES),
-    "throughput": _kind("throughput of links over time", _of_one(charts.throughput), _SERIES),
-    "cwnd": _kind("congestion windows over time", _of_one(charts.windows), _SERIES),
-    "rate": _kind(
+    "queue": _series("queues of links over time", charts.queues),
+    "throughput": _series("throughput of links over time", charts.throughput),
+    "cwnd": _series("congestion windows over time", charts.windows),
+    "rate": _series(
         "rates of queue pairs of RoCE over time",
-        _of_one(charts.rates),
+        charts.rates,
         f"a transport of RoCE, and {_SERIES}",
     ),
-    "pauses": _kind(
+    "pauses": _series(
         "when lossless switches paused which ports",
-        _of_one(charts.pauses),
+        charts.pauses,
         "pauses.csv with pauses, which lossless switches cause (switches.buffer_sharing: pfc)",
     ),
-    "rtt": _kind("round trips of flows over time", _of_one(charts.round_trips), _SERIES),
+    "rtt": _series("round trips of flows over time", charts.round_trips),
     "timeline": _kind(
         "what ranks do over time (--ranks, --window)",
         lambda results, view: timeline(_single(results), view.ranks, view.window),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Column, Table
 from rich.text import Text
 
 from frontend.errors import printable
@@ -16,10 +17,72 @@ from frontend.errors import printable
 Cell = str | tuple[str, ...]
 
 
+WIDTH = 10_000
+"""No table is so wide."""
+
+_GAP = 2
+"""Blanks between two columns."""
+
+_TEXT = 20
+"""Least width of a column of text beside others, if its longest text is not shorter."""
+
+
+class Parted(Table):
+    """A table that a narrow terminal shows as several, one below the other.
+
+    Each begins with the first column, so that no number is cut.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        parts = list(self._parts(console, options))
+        if len(parts) == 1:
+            yield from super().__rich_console__(console, options)
+            return
+        for number, columns in enumerate(parts):
+            if number:
+                yield Text()
+            part = _empty()
+            for column in columns:
+                part.add_column(
+                    column.header,
+                    justify=column.justify,
+                    overflow=column.overflow,
+                    no_wrap=column.no_wrap,
+                )
+            for cells in zip(*(list(column.cells) for column in columns), strict=True):
+                part.add_row(*cells)
+            yield part
+
+    def _parts(self, console: Console, options: ConsoleOptions) -> Iterator[list[Column]]:
+        """Yield the columns of each part."""
+        first, *others = self.columns
+        natural = options.update_width(WIDTH)
+
+        def width(column: Column) -> int:
+            cells: list[RenderableType] = [column.header, *column.cells]
+            longest = max(Measurement.get(console, natural, cell).maximum for cell in cells)
+            return longest if column.no_wrap else min(longest, _TEXT)
+
+        part = [first]
+        used = begin = min(width(first), options.max_width // 2)
+        for column in others:
+            own = _GAP + width(column)
+            if used + own > options.max_width and len(part) > 1:
+                yield part
+                part, used = [first], begin
+            part.append(column)
+            used += own
+        yield part
+
+
+def _empty() -> Table:
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+
+
 def table(
     headings: Iterable[str], rows: Iterable[Sequence[Cell]], *, numbers: bool = True
 ) -> Table:
-    """Return a table for a terminal.
+    """Return a table for a terminal; if it is too wide for it, `Parted` divides it.
 
     Parameters
     ----------
@@ -30,7 +93,7 @@ def table(
     numbers : bool
         Whether all columns but the first hold numbers, which are right-aligned.
     """
-    layout = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    layout = Parted(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for index, heading in enumerate(headings):
         layout.add_column(
             heading,
@@ -48,10 +111,6 @@ def table(
 def _text(cell: Cell) -> Text:
     lines = (cell,) if isinstance(cell, str) else cell
     return Text("\n".join(map(printable, lines)))
-
-
-WIDTH = 10_000
-"""No table is so wide."""
 
 
 def unbroken(file: IO[str] | None = None) -> Console:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from bridge.errors import ResultError
+from bridge.files import write_whole
 from bridge.results.result import FILE_NAME, Result
+from topology_gen.files import read_text
 
 
 def free_folder(wanted: Path, is_taken: Callable[[Path], bool]) -> Path:
@@ -42,7 +45,8 @@ def results_at(path: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        In the order of the names, with numbers in them by their size.
+        In the order in which the sweep has them, as `keep_order` wrote it. Others follow in the
+        order of their names, with numbers in them by their size.
 
     Raises
     ------
@@ -54,7 +58,35 @@ def results_at(path: Path) -> list[Path]:
     found = [file.parent for file in path.glob(f"*/{FILE_NAME}")]
     if not found:
         raise ResultError(f"{path}: expected a {FILE_NAME} in the folder, or in folders of it")
-    return sorted(found, key=lambda folder: _parts(folder.name))
+    places = {name: place for place, name in enumerate(_order(path))}
+    return sorted(
+        found, key=lambda folder: (places.get(folder.name, len(places)), _parts(folder.name))
+    )
+
+
+#: The file in the folder of a sweep with the names of its points in their order.
+ORDER_NAME = "points.json"
+
+
+def keep_order(folder: Path, names: Sequence[str]) -> None:
+    """Write the order of the points of a sweep into its folder; points of earlier sweeps stay.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    order = list(dict.fromkeys([*_order(folder), *names]))
+    write_whole(folder / ORDER_NAME, (json.dumps(order, indent=1) + "\n").encode())
+
+
+def _order(folder: Path) -> list[str]:
+    """Return the names in the file of `keep_order`; none if it does not hold names."""
+    try:
+        names = json.loads(read_text(folder / ORDER_NAME))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _parts(name: str) -> list[tuple[str, int]]:

@@ -22,6 +22,9 @@ _COMPUTE = 1
 #: The kind of slices in this track.
 COMPUTING = "compute"
 
+#: The kind of the time for which a rank is ready to receive a message.
+RECEIVE = "receive"
+
 #: The kind of the time for which a retransmission timer ran until it expired.
 TIMEOUT = "timeouts (RTO)"
 
@@ -45,11 +48,13 @@ class Slice:
     name: str
     """The node of the workload, or the collective."""
     kind: str
-    """`COMPUTING`, `TIMEOUT`, message or timer; of a collective its operation (all_reduce …)."""
+    """`COMPUTING`, `TIMEOUT`, timer, send or `RECEIVE`; of a collective its operation."""
     start_ns: float
     """Its begin."""
     end_ns: float
     """Its end."""
+    waited_for: str = ""
+    """What a computation had to wait for last: a node of the workload, or a collective."""
 
 
 def slices(file: Path, ranks: Collection[int], start_ns: float, end_ns: float) -> list[Slice]:
@@ -76,7 +81,8 @@ def slices(file: Path, ranks: Collection[int], start_ns: float, end_ns: float) -
     def close(begun: dict[str, Any], at_ns: float) -> None:
         if at_ns > start_ns:
             start = 1000 * begun["ts"]
-            found.append(Slice(begun["pid"], begun["name"], _kind(begun), start, at_ns))
+            awaited = begun["args"].get("waited_for", "")
+            found.append(Slice(begun["pid"], begun["name"], _kind(begun), start, at_ns, awaited))
 
     for event in _events(file, ranks):
         at_ns = 1000 * event["ts"]
@@ -104,7 +110,7 @@ def _kind(begun: dict[str, Any]) -> str:
     if begun["tid"] == _COMPUTE:
         return COMPUTING
     arguments = begun.get("args", {})
-    kind: str = arguments.get("operation") or ("message" if "bytes" in arguments else "timer")
+    kind: str = arguments.get("operation") or "timer"
     return kind
 
 
@@ -130,7 +136,8 @@ def _event(content: dict[str, Any]) -> dict[str, Any]:
     for time in (content.get("ts"), arguments.get("waited_us", 0)):
         if not isinstance(time, int | float) or not 0 <= time < _LATEST:
             raise ValueError(f"an event with the time {time!r:.40}")
-    for text in (content.setdefault("name", ""), arguments.get("operation", "")):
+    names = (arguments.get(name, "") for name in ("operation", "waited_for"))
+    for text in (content.setdefault("name", ""), *names):
         if not isinstance(text, str):
             raise ValueError(f"an event with the name {text!r:.40}")
     for number in (content["pid"], content.get("tid")):

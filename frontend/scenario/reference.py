@@ -71,7 +71,7 @@ def rows(
             default = yaml(field["default"]) if given and accepted else ""
             meaning = " ".join(field.get("description", "").split())
             if inner and "mapping" not in accepted:
-                accepted = " or ".join(one for one in (accepted, "mapping") if one)
+                accepted = _or(["mapping", *filter(None, [accepted])])
             yield Row(f"{prefix}{name}", accepted, default, meaning)
         suffix = "[]" if is_list(field) else ""
         for model in inner:
@@ -102,8 +102,7 @@ def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
         return accepts(definitions[field["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in field or "oneOf" in field:
         options = [*field.get("anyOf", ()), *field.get("oneOf", ())]
-        choices = (accepts(option, definitions) for option in options)
-        return " or ".join(dict.fromkeys(choice for choice in choices if choice))
+        return _or([accepts(option, definitions) for option in options])
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:
@@ -119,10 +118,17 @@ def accepts(field: dict[str, Any], definitions: dict[str, Any]) -> str:
             if "prefixItems" in field:
                 return f"[{', '.join(accepts(item, definitions) for item in field['prefixItems'])}]"
             entries = accepts(field["items"], definitions)
-            return f"list of {entries}" if entries else ""
+            of = f"values {entries}" if entries.startswith("such as") else entries
+            return f"list of {of}" if entries else ""
         case "object" if "properties" not in field:
             return "mapping"
     return ""
+
+
+def _or(choices: list[str]) -> str:
+    """Return what a key accepts, each choice once and null last."""
+    each = dict.fromkeys(one for choice in choices for one in choice.split(" or ") if one)
+    return " or ".join(sorted(each, key=lambda one: one == "null"))
 
 
 def limits(field: dict[str, Any]) -> Iterator[str]:

@@ -444,7 +444,8 @@ Timeline::OnNodeBegun(const NodeEvent& event)
         line.Text("name", trace.names[event.node]).Arguments();
         if (type != NodeType::TIMER)
         {
-            line.Uint("bytes", trace.bytes[event.node])
+            line.Text("operation", type == NodeType::SEND ? "send" : "receive")
+                .Uint("bytes", trace.bytes[event.node])
                 .Uint("peer", trace.GetPeer(event.node, event.rank));
         }
         WriteWait(event, line);

@@ -14,10 +14,11 @@ import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present import charts
-from bridge.present.charts import MANY_LAYERS, layer_groups, sweep_chart, timeline
+from bridge.present.charts import MANY_LAYERS, layer_groups, sweep_chart
 from bridge.present.metrics import METRICS
 from bridge.present.pictures import KINDS, draw_layers
-from bridge.results.folders import results_at
+from bridge.present.rank_timeline import WAITING, timeline
+from bridge.results.folders import ORDER_NAME, keep_order, results_at
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
 from bridge.results.timeline_file import COMPUTING, TIMEOUT, slices
@@ -168,9 +169,11 @@ def test_a_timeline_has_the_computation_of_the_result(dlrm: Result) -> None:
     """The bars of all ranks over the run add up to its computation, which is a mean over ranks."""
     chart = timeline(dlrm, range(16), (0, dlrm.time_ns))
     assert chart is not None
-    [compute] = [trace for trace in chart.traces if trace["name"] == COMPUTING]
+    phases = {"forward", "backward", "optimizer", COMPUTING}
+    compute = [sum(trace["x"]) for trace in chart.traces if trace["name"] in phases]
     expected = sum(one.compute_ns for one in dlrm.iterations)
-    assert 1000 * sum(compute["x"]) / 16 == pytest.approx(expected)
+    assert len(compute) > 1
+    assert 1000 * sum(compute) / 16 == pytest.approx(expected)
     first = timeline(dlrm)
     assert first is not None
     begin, end = first.layout["xaxis"]["range"]
@@ -215,7 +218,7 @@ def test_a_sweep_is_drawn_from_its_folder(swept: Path, tmp_path: Path) -> None:
     assert chart.layout["xaxis"]["ticktext"] == ["8KB", "64KB", "1MB"]
     assert chart.layout["xaxis"]["tickvals"] == [8e3, 64e3, 1e6]
     marks = {one["name"]: one for one in chart.traces if one["mode"] == "markers"}
-    assert list(marks) == ["direct", "ring"]
+    assert list(marks) == ["ring", "direct"]  # in the order in which they were given
     unit = {"µs": 1e3, "ms": 1e6}[chart.layout["yaxis"]["title"]["text"][-3:-1]]
     times = {
         (one.scenario["workload"]["algorithm"], one.scenario["workload"]["bytes"]): one.time_ns
@@ -235,11 +238,154 @@ def test_seeds_have_a_mark_each(result: Result) -> None:
         )
         for seed in (1, 2, 6)
     ]
-    chart = sweep_chart(results, "fabric", METRICS["time"], None)
+    numbered = [one.model_copy(update={"scenario": one.scenario | {"ranks": 4}}) for one in results]
+    chart = sweep_chart(numbered, "ranks", METRICS["time"], None)
     assert chart is not None
     line, marks = chart.traces
     assert line["y"] == [3.0]
     assert marks["y"] == [1.0, 2.0, 6.0]
+    chart = sweep_chart(results, "fabric", METRICS["time"], None)
+    assert chart is not None
+    [bar] = chart.traces
+    assert (bar["y"], bar["x"]) == ([results[0].scenario["fabric"]], [3.0])
+    assert (bar["error_x"]["arrayminus"], bar["error_x"]["array"]) == ([2.0], [3.0])
+
+
+@pytest.mark.parametrize("by", [None, "workload.bytes"])
+def test_names_are_bars_in_the_given_order(
+    by: str | None, repository: Path, tmp_path: Path
+) -> None:
+    """Bars are as long as the times; groups of numbers are in the order of the numbers."""
+    given = ["ring", "direct", "halving_doubling", "dbt"]
+    over = {"workload.algorithm": given} | ({"workload.bytes": ["1MB", "64KB"]} if by else {})
+    bridge.sweep(repository / "scenarios" / "first.yaml", over, out=tmp_path / "s")
+    results = [Result.load(path) for path in results_at(tmp_path / "s")]
+    chart = sweep_chart(results, "workload.algorithm", METRICS["time"], by)
+    assert chart is not None
+    assert chart.layout["yaxis"]["categoryarray"] == given
+    assert [trace["name"] for trace in chart.traces] == (["64KB", "1MB"] if by else [""])
+    unit = {"µs": 1e3, "ms": 1e6}[chart.layout["xaxis"]["title"]["text"][-3:-1]]
+    for trace in chart.traces:
+        own = [
+            one for one in results if not by or one.scenario["workload"]["bytes"] == trace["name"]
+        ]
+        times = {one.scenario["workload"]["algorithm"]: one.time_ns / unit for one in own}
+        assert trace["y"] == given
+        assert trace["x"] == pytest.approx([times[name] for name in given])
+    if "matplotlib" in sys.modules:
+        assert plot("sweep", tmp_path / "s", "-o", tmp_path / "x.svg")[0] == 0
+
+
+def test_the_order_of_a_sweep_grows(tmp_path: Path) -> None:
+    """Points keep their places when a later sweep adds others; a damaged file says nothing."""
+    for name in ("c", "a", "b", "10", "9"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").touch()
+    keep_order(tmp_path, ["c", "a"])
+    keep_order(tmp_path, ["b", "a"])
+    assert [path.name for path in results_at(tmp_path)] == ["c", "a", "b", "9", "10"]
+    for damage in ("", "{}", "[1, null]", "[" * 100_000):
+        (tmp_path / ORDER_NAME).write_text(damage)
+        assert [path.name for path in results_at(tmp_path)] == ["9", "10", "a", "b", "c"]
+
+
+@pytest.mark.parametrize("kind", ["queues", "throughput", "windows", "round_trips"])
+def test_a_window_of_a_series(kind: str, dlrm: Result) -> None:
+    """Exactly the samples of the window are shown, and the curves are those highest in it."""
+    make = getattr(charts, kind)
+    every, some = make(dlrm), make(dlrm, (20_000.0, 40_000.0))
+    shown = {trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in some.traces}
+    for name, points in shown.items():
+        assert points
+        assert all(20 <= time <= 40 for time in points), name
+    known = {
+        trace["name"]: dict(zip(trace["x"], trace["y"], strict=True)) for trace in every.traces
+    }
+    common = known.keys() & shown.keys()
+    assert common
+    unit = every.layout["yaxis"]["title"]["text"], some.layout["yaxis"]["title"]["text"]
+    if unit[0] == unit[1]:
+        for name in common:
+            inside = {time: y for time, y in known[name].items() if 20 <= time <= 40}
+            assert shown[name] == pytest.approx(inside)
+    with pytest.raises(InputError, match="expected samples in this time window"):
+        make(dlrm, (1e12, 2e12))
+
+
+def test_a_window_on_the_command_line(dlrm: Result, incast: Result, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for kind, shown in (("queue", dlrm), ("pauses", incast)):
+        words = (kind, folder_of(shown), "-o", tmp_path / f"{kind}.svg", "--window", "10us..1ms")
+        assert plot(*words) == (0, f"Picture: {tmp_path / kind}.svg\n")
+    code, said = plot("fct", folder_of(dlrm), "-o", tmp_path / "x.svg", "--window", "0us..1us")
+    assert (
+        code,
+        "--window is for queue, throughput, cwnd, rate, pauses, rtt, timeline" in said,
+    ) == (
+        2,
+        True,
+    )
+
+
+def test_percentiles_of_completion_times(dlrm: Result) -> None:
+    """The marks are the percentiles of the result, up to the resolution of fct.csv."""
+    chart = charts.completion_times({"": dlrm})
+    assert chart is not None
+    [marks] = [trace for trace in chart.traces if trace["mode"] == "markers"]
+    assert marks["y"] == [0.5, 0.99]
+    expected = [dlrm.network.fct_p50_ns / 1e3, dlrm.network.fct_p99_ns / 1e3]
+    assert marks["x"] == pytest.approx(expected, rel=0.02)
+    assert marks["name"] == f"p50 {marks['x'][0]:.4g}, p99 {marks['x'][1]:.4g}"
+
+
+@pytest.fixture(scope="module")
+def llm(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Return a language model with its timeline: 16 ranks, tp 4, pp 2, dp 2."""
+    folder = tmp_path_factory.mktemp("llm")
+    scenario = repository / "scenarios" / "llm_llama3_8b_small.yaml"
+    bridge.run(scenario, {"outputs": {"timeline": {"counters": False}}}, out=folder)
+    return Result.load(folder)
+
+
+def test_lanes_of_a_language_model(llm: Result) -> None:
+    """Each dimension of parallelism has lanes of its own, with its collectives and messages."""
+    chart = timeline(llm, ranks=(0, 8))
+    assert chart is not None
+    lanes: dict[str, set[str]] = {}
+    for trace in chart.traces:
+        for row, text in zip(trace["y"], trace["text"], strict=True):
+            lanes.setdefault(row.split(": ")[1].split(" ")[0], set()).add(text)
+    assert list(dict.fromkeys(row.split(": ")[1].split(" ")[0] for row in rows_of(chart))) == [
+        "compute",
+        "tp",
+        "pp",
+        "dp",
+    ]
+    of = {"tp": "tensor_parallel", "dp": "data_parallel"}
+    for lane, layer in of.items():
+        assert lanes[lane] == {one.name for one in llm.collectives if one.layer == layer}
+    assert lanes["pp"] == {"stage.send", "stage.receive"}
+    kinds = {trace["name"] for trace in chart.traces}
+    assert {"forward", "backward", "optimizer", WAITING} <= kinds
+
+
+def rows_of(chart: Any) -> list[str]:
+    return list(chart.layout["yaxis"]["categoryarray"])
+
+
+def test_computation_and_waits_fill_the_time(llm: Result) -> None:
+    """From its first to its last computation, a rank computes or waits, and never both."""
+    chart = timeline(llm, ranks=range(16), window=(0.0, llm.time_ns))
+    assert chart is not None
+    for rank in range(16):
+        bars = sorted(
+            (start, start + length)
+            for trace in chart.traces
+            for row, start, length in zip(trace["y"], trace["base"], trace["x"], strict=True)
+            if row == f"rank {rank}: compute"
+        )
+        assert all(a[1] == pytest.approx(b[0], abs=1e-6) for a, b in pairwise(bars))
+        assert bars[0][0] == 0
 
 
 def test_wrong_sweeps(swept: Path, tmp_path: Path) -> None:

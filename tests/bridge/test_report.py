@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from io import StringIO
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from bridge.present.report import MANY_COLLECTIVES, print_report
+from bridge.present.table import table
 from bridge.results.result import Result
 
 
@@ -33,6 +37,28 @@ def test_fits_80_columns(result: Result) -> None:
         "cosim 0.1.0, ns3 3.44, python 3.11.7",
     ):
         assert expected in text
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abc_", min_size=1, max_size=30), *[st.integers(0, 10**12)] * 6),
+        min_size=1,
+        max_size=5,
+    ),
+    st.integers(40, 120),
+)
+def test_no_number_is_cut(rows: list[tuple[Any, ...]], width: int) -> None:
+    """On any terminal of 40 columns, each row of each part has its name and its whole numbers."""
+    headings = ("name", *(f"column {number}" for number in range(6)))
+    cells = [(name, *map(str, numbers)) for name, *numbers in rows]
+    stream = StringIO()
+    Console(file=stream, width=width).print(table(headings, cells))
+    shown = stream.getvalue()
+    assert max(map(len, shown.splitlines())) <= width
+    words = Counter(shown.split())
+    wanted = Counter(text for _, *numbers in cells for text in numbers)
+    assert all(words[text] >= count for text, count in wanted.items())
+    assert all(shown.count(heading) == 1 for heading in headings[1:])
 
 
 def test_many_collectives_are_grouped(raw_result: dict[str, Any]) -> None:

@@ -25,7 +25,10 @@ def test_tutorial(repository: Path, tmp_path: Path) -> None:
             assert output == block.stored, "the output is old: python docs/tutorial.py"
             compared += 1
     assert compared == languages.count("text")
-    for made in ("first.svg", "prism.svg", "servers.svg", "layers.svg", "results/first-sweep"):
+    for made in (
+        *("buffers.svg", "first.html", "prism.svg", "servers.svg", "layers.svg"),
+        *("results/first-sweep", "results/gpt"),
+    ):
         assert (tmp_path / made).exists(), made
 
 
@@ -36,11 +39,10 @@ def test_pages_for_newcomers_are_in_the_navigation(repository: Path, page: str) 
     assert page in (repository / "README.md").read_text(encoding="utf-8")
 
 
-def test_times_of_the_model_page_are_those_of_the_readme(repository: Path) -> None:
+def test_times_of_the_model_page_are_those_of_the_tutorial(repository: Path) -> None:
     model = (repository / "docs" / "model.md").read_text(encoding="utf-8")
-    readme = (repository / "README.md").read_text(encoding="utf-8")
+    tutorial = (repository / "docs" / "tutorial.md").read_text(encoding="utf-8")
     (sentence,) = re.findall(r"iteration 0 has\s+(.*?)\. Comp", model, re.DOTALL)
-    rows = re.findall(r"^[01] .* ms .*%$", readme, re.MULTILINE)
-    computed = [re.findall(r"[\d.]+ ms", row)[1] for row in rows]
-    assert len(computed) == 2
-    assert re.findall(r"[\d.]+ ms", sentence) == computed
+    rows = re.findall(r"^[01] .* ms .*%$", tutorial.partition("\nservers: ")[2], re.MULTILINE)
+    computed = [re.findall(r"[\d.]+ [µm]s", row)[1] for row in rows[:2]]
+    assert re.findall(r"[\d.]+ [µm]s", sentence) == computed

@@ -17,12 +17,23 @@
       ...layout, xaxis: axis(layout.xaxis), yaxis: axis(layout.yaxis),
       ...(layout.legend ? { legend: layout.legend } : {}) };
   };
+  // On a phone, the names of a legend stand one below the other, above the chart.
+  const narrow = window.matchMedia("(max-width: 40rem)");
+  const fitted = (chart) => {
+    const layout = colored(chart.layout);
+    if (!narrow.matches) return layout;
+    const names = chart.data.filter((one) => one.showlegend !== false).length;
+    const room = names > 1 || chart.layout.legend ? 20 * (names + 1) : 0;
+    return { ...layout, height: layout.height + room, margin: { t: 20 + room, r: 5, b: 45, l: 45 },
+      legend: { ...layout.legend, orientation: "v", yref: "container", y: 1, yanchor: "top", x: 0 } };
+  };
   const draw = () => {
     for (const chart of charts) {
-      Plotly.react(`chart-${chart.name}`, chart.data, colored(chart.layout),
+      Plotly.react(`chart-${chart.name}`, chart.data, fitted(chart),
         { responsive: true, displayModeBar: false });
     }
   };
+  narrow.addEventListener("change", draw);
   const button = document.getElementById("theme");
   const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
   const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };

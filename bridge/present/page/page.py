@@ -15,7 +15,7 @@ from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present import charts
 from bridge.present.chart import Chart
-from bridge.present.charts import key_text, sweep_chart, timeline
+from bridge.present.charts import key_text, sweep_chart
 from bridge.present.columns import (
     COLLECTIVES,
     DIMENSIONS,
@@ -33,6 +33,7 @@ from bridge.present.links import hottest, link_heat, link_map
 from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
 from bridge.present.quantities import percent_text, time_text
+from bridge.present.rank_timeline import timeline
 from bridge.present.report import LEAST
 from bridge.present.waterfall import UPDATE, waterfall, waterfall_chart
 from bridge.results.measurements import CriticalPath
@@ -182,7 +183,8 @@ def overview(results: Results) -> Parts:
     if len(results) == 1:
         cards = [
             f"<div class='card'><dt>{escape(metric.name)}</dt>"
-            f"<dd>{escape(metric.cell(first))}</dd></div>"
+            f"<dd>{escape(metric.cell(first))}</dd><dd class='meaning'>"
+            f"{escape(metric.meaning)}</dd></div>"
             for metric in METRICS.values()
             if metric.value(first) is not None
         ]
@@ -300,17 +302,9 @@ def messages(results: Results) -> Parts:
     parts: Parts = []
     for chart in (charts.completion_times(results), charts.slowdowns(results)):
         if chart is not None:
-            medians = ", ".join(
-                f"{trace['name']}: median {_median(trace['x'], trace['y']):.4g}"
-                for trace in chart.traces
-            )
-            parts.append((chart, medians))
+            named = [trace["name"] for trace in chart.traces if trace["mode"] == "markers"]
+            parts.append((chart, "; ".join(named)))
     return parts
-
-
-def _median(values: list[float], fractions: list[float]) -> float:
-    pairs = zip(values, fractions, strict=True)
-    return next((value for value, fraction in pairs if fraction >= 0.5), values[-1])
 
 
 def settings(results: Results) -> Parts:
@@ -378,8 +372,29 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
     InputError
         Plotly is not installed, or the file cannot be written.
     """
+    write_whole(file, page_text(results).encode())
+
+
+def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = None) -> str:
+    """Return the text of a report.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        As for `write_page`.
+    links : mapping of str to str, optional
+        Texts and addresses of links before those of the sections.
+
+    Raises
+    ------
+    InputError
+        Plotly is not installed.
+    """
     library = _library()
-    sections, contents, charts = [], [], []
+    sections, charts = [], []
+    contents = [
+        f'<li><a href="{escape(to)}">{escape(text)}</a></li>' for text, to in (links or {}).items()
+    ]
     first = dict(islice(results.items(), MOST))
     for name, title, make in SECTIONS:
         parts = make(results if name in FOR_ALL else first)
@@ -391,7 +406,7 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
             contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
             charts += [one[0].to_dict() for one in parts if not isinstance(one, str)]
     folder = resources.files("bridge.present.page")
-    page = _PAGE.format(
+    return _PAGE.format(
         title=escape(
             "cosim: "
             + (" against ".join(results) if len(results) <= MOST else f"{len(results)} results")
@@ -404,7 +419,6 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
         library=library,
         script=(folder / "page.js").read_text("utf-8"),
     )
-    write_whole(file, page.encode())
 
 
 def _library() -> str:

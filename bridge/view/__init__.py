@@ -1,0 +1,1 @@
+"""Shows results in a browser on this machine: ``cosim view``."""
