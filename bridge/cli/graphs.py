@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -18,7 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.cli.console import output, print_answer
-from bridge.cli.options import allow_files_option, json_option, out_file_option, set_option
+from bridge.cli.options import (
+    allow_files_option,
+    existing_file,
+    json_option,
+    out_file_option,
+    set_option,
+)
 from bridge.cli.wiring_options import Links, graph_options, read_graph, wiring_options
 from bridge.errors import InputError
 from bridge.files import write_whole
@@ -40,6 +46,9 @@ from topology_gen.networks.network import Network
 from topology_gen.schedules.all_to_all import all_to_all
 from topology_gen.schedules.bfb import moore_steps
 from topology_gen.specs import FAMILIES, example
+
+if TYPE_CHECKING:
+    from topology_gen.bill import Entry, PriceList
 
 _MOST_RANGES = 16
 _MOST_PAIRS = 2**13  # whose paths are measured; they may be long
@@ -136,8 +145,8 @@ def _is_scenario(path: Path) -> bool:
     return isinstance(topology, dict) and "family" in topology
 
 
-def network_answer(found: NamedNetwork) -> dict[str, Any]:
-    """Return the size of a network and the rates of its links."""
+def network_answer(found: NamedNetwork, prices: PriceList) -> dict[str, Any]:
+    """Return the size of a network, the rates of its links, and what it is built of."""
     network = found.network
     answer: dict[str, Any] = {
         "name": found.name,
@@ -162,7 +171,77 @@ def network_answer(found: NamedNetwork) -> dict[str, Any]:
     hops = _hops(network)
     answer["longest_path"] = int(hops.max())
     answer["mean_path"] = float(hops.mean())
+    return answer | built_of(network, prices)
+
+
+def built_of(network: Network, prices: PriceList) -> dict[str, Any]:
+    """Return the switches by tier, cables, bisection and diameter of a network, and its parts."""
+    # Imported here because scipy takes longer than other commands.
+    from topology_gen.bill import bill
+    from topology_gen.networks import inventory
+
+    diameter, is_exact = inventory.diameter(network)
+    bisection = inventory.bisection_bps(network)
+    parts = bill(network, prices)
+    answer: dict[str, Any] = {
+        "diameter" if is_exact else "diameter_at_least": diameter,
+        "tiers": [
+            {
+                "switches": tier.switches.size,
+                "names": _ranges([network.node_names[node] for node in tier.switches]),
+                "ports": tier.ports,
+                "down_bps": tier.down_bps,
+                "up_bps": tier.up_bps,
+                "oversubscription": tier.oversubscription,
+            }
+            for tier in inventory.tiers(network)
+        ],
+        "cables": len(inventory.cables(network).ends),
+        "bisection_bps": bisection,
+        "bisection_per_rank_bps": round(2 * bisection / network.ranks),
+        "parts": {
+            f"{one.kind} {scaled_text(one.rate_bps, 'bit/s')}": one.count
+            for one in sorted(parts, key=lambda one: (one.kind, one.rate_bps))
+        },
+    }
+    for unit in ("dollars", "watts"):
+        amount, lacking = _sum(parts, unit)
+        answer[unit] = amount
+        if lacking and amount is None:
+            answer[f"{unit}_unknown"] = lacking
     return answer
+
+
+def _sum(parts: Sequence[Entry], unit: str) -> tuple[float | None, list[str]]:
+    """Return the dollars or watts of parts, or None and the parts whose price is not known."""
+    lacking = sorted({one.kind for one in parts if getattr(one.part, unit) is None})
+    if lacking:
+        return None, lacking
+    return sum(one.count * getattr(one.part, unit) for one in parts), []
+
+
+def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the same answer with a line for each tier and each part."""
+    shown: dict[str, Any] = {}
+    for key, value in answer.items():
+        if key == "tiers":
+            for number, tier in enumerate(value, start=1):
+                ratio = tier["oversubscription"]
+                shown[f"tier {number}"] = f"{tier['switches']} switches, {tier['names']}" + (
+                    f", oversubscription {ratio:.3g}:1" if ratio is not None else ""
+                )
+        elif key == "parts":
+            shown |= value
+        elif key.endswith("_unknown"):
+            continue
+        elif value is None and f"{key}_unknown" in answer:
+            parts = ", ".join(answer[f"{key}_unknown"])
+            shown[key] = f"– (the list of prices has no {key} for {parts})"
+        elif key in ("dollars", "watts"):
+            shown[key] = f"{value:,.0f}"
+        else:
+            shown[key] = value
+    return shown
 
 
 def _ranges(names: Sequence[str]) -> str:
@@ -288,19 +367,36 @@ def list_command(as_json: bool) -> None:
 @graph_options
 @set_option
 @allow_files_option
+@click.option(
+    "--prices",
+    metavar="PRICES",
+    type=existing_file,
+    help="With a FILE: the prices of parts; `cosim topo prices` prints a list to edit.",
+)
 @json_option
 def show_command(
-    topology: str | None, edges: Path | None, overrides: list[Override], as_json: bool
+    topology: str | None,
+    edges: Path | None,
+    overrides: list[Override],
+    prices: Path | None,
+    as_json: bool,
 ) -> None:
     """Show the size, the degree and the distances of a topology.
 
     SPEC is a family with its parameters, such as hypercube:n=1024, or a FILE: a scenario, or a
-    network as YAML, CSV, GraphML, ASTRA-sim's or SimAI's text, or InfraGraph."""
+    network as YAML, CSV, GraphML, ASTRA-sim's or SimAI's text, or InfraGraph. Of a FILE, it also
+    shows the switches by tier with their oversubscription, cables, bisection bandwidth, parts,
+    dollars and watts."""
     file = named_file(topology) if edges is None else None
     if file is not None:
-        print_answer(network_answer(read_network(file, overrides)), as_json)
+        from bridge.cli.prices import read_prices  # only a file has links with rates
+
+        answer = network_answer(read_network(file, overrides), read_prices(prices))
+        print_answer(answer if as_json else _for_people(answer), as_json)
         return
     _refuse(overrides)
+    if prices is not None:
+        raise InputError(f"--prices {prices}: expected a FILE with a network, not a family")
     graph = read_graph(edges, topology)
     degree = graph.degree if graph.regular else None
     pairs = graph.nodes * (graph.nodes - 1)

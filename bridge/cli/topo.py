@@ -11,6 +11,7 @@ _HOMES = {
     "show": "graphs:show_command",
     "plot": "graphs:plot_command",
     "export": "graphs:export_command",
+    "prices": "prices:prices_command",
     "find": "find:find_command",
     "all-to-all": "graphs:all_to_all_command",
     "totient": "topoopt:totient_command",

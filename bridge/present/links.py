@@ -195,7 +195,7 @@ def _link_marks(
 
 
 def _nodes(links: LinkMap) -> Trace:
-    """Return the nodes: ranks as circles and switches as squares, with numbers if they are few."""
+    """Return the nodes: ranks as circles and switches as squares, with names if they are few."""
     nodes = range(len(links.places))
     are_few = len(nodes) <= 64
     return marks(
@@ -208,7 +208,7 @@ def _nodes(links: LinkMap) -> Trace:
             "color": "#888888",
         },
         mode="markers+text" if are_few else "markers",
-        text=[str(node) for node in nodes],
+        text=[links.names[node].removeprefix("rank ") for node in nodes],
         textposition="bottom center",
         hovertext=[links.names[node] for node in nodes],
         hoverinfo="text",

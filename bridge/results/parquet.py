@@ -145,13 +145,14 @@ def _table(text: bytes, columns: Sequence[str]) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv
 
-    fractions = {
-        name: pa.float64() for name in columns if name.endswith("_ns") or name in _FRACTIONS
-    }
+    types = {name: pa.float64() for name in columns if name.endswith("_ns") or name in _FRACTIONS}
+    # A switch may be called 7.
+    types |= {name: pa.string() for name in columns if name.endswith("_name")}
     return csv.read_csv(
         pa.BufferReader(text),
         csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=columns),
-        convert_options=csv.ConvertOptions(column_types=fractions),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(column_types=types),
     )
 
 

@@ -47,7 +47,7 @@ _READ = {
 }
 
 #: Of their columns, these hold names. All others hold numbers that are not negative.
-_NAMES = ("dimension",)
+_NAMES = ("dimension", "source_name", "target_name")
 
 #: Of the numbers, these count links and nodes from 0, and are at most so large.
 _INDICES = ("link", "source", "target")

@@ -182,7 +182,7 @@ def _add_routing(record: api.Topology, resolved: Resolved) -> None:
         shared = _SHARED_LINKS
     if shared:
         record.shared_links = shared
-    if shared or resolved.scenario.switches.buffer_sharing == "pfc":
+    if shared or resolved.network.nodes > resolved.network.ranks:
         record.node_names.extend(resolved.network.node_names)
 
 

@@ -25,8 +25,8 @@ class CsvWriter
   public:
     /**
      * @param rows the rows that follow, or none, so that the first call writes the names alone
-     * @param columns fields of a row, the same in each call. A text has no commas and quotes; a
-     * number has the fewest digits that read back as the same one.
+     * @param columns fields of a row, the same in each call. A number has the fewest digits
+     * that read back as the same one.
      */
     template <typename... Get>
     void Rows(const auto& rows, const Field<Get>&... columns)
@@ -62,7 +62,7 @@ class CsvWriter
     {
         if constexpr (std::convertible_to<const T&, std::string_view>)
         {
-            m_text += value;
+            Text(value);
             m_text += ',';
         }
         else if (IsTime<T>(name))
@@ -76,6 +76,22 @@ class CsvWriter
                           std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
             m_text += ',';
         }
+    }
+
+    /// Write a text, in quotes if it has a comma, a quote or the end of a line.
+    void Text(std::string_view text)
+    {
+        if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+        {
+            m_text += text;
+            return;
+        }
+        m_text += '"';
+        for (const char character : text)
+        {
+            m_text.append(character == '"' ? 2 : 1, character);
+        }
+        m_text += '"';
     }
 
     std::string m_text;

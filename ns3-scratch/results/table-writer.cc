@@ -5,6 +5,7 @@
 #include "results/table-writer.h"
 
 #include "results/csv-writer.h"
+#include "stream/node-name.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -59,6 +60,10 @@ WriteLinks(const Topology& topology, const Fabric& fabric)
              Field{"link", [](uint32_t link) { return link; }},
              Field{"source", [&](uint32_t link) { return links.Get(link).source; }},
              Field{"target", [&](uint32_t link) { return links.Get(link).target; }},
+             Field{"source_name",
+                   [&](uint32_t link) { return NameNode(topology, links.Get(link).source); }},
+             Field{"target_name",
+                   [&](uint32_t link) { return NameNode(topology, links.Get(link).target); }},
              Field{"dimension",
                    [&](uint32_t link) -> const std::string& {
                        return topology.dimensions[links.Get(link).dimension];
@@ -149,7 +154,7 @@ WriteCompletionTimes(const Fabric& fabric)
 }
 
 std::string
-WritePauses(const std::vector<PortPause>& pauses)
+WritePauses(const Topology& topology, const std::vector<PortPause>& pauses)
 {
     CsvWriter csv;
     csv.Rows(
@@ -159,6 +164,10 @@ WritePauses(const std::vector<PortPause>& pauses)
         Field{"link", &PortPause::link},
         Field{"source", &PortPause::source},
         Field{"target", &PortPause::target},
+        Field{"source_name",
+              [&](const PortPause& pause) { return NameNode(topology, pause.source); }},
+        Field{"target_name",
+              [&](const PortPause& pause) { return NameNode(topology, pause.target); }},
         Field{"traffic_class", [](const PortPause& pause) { return uint32_t{pause.trafficClass}; }},
         Field{"hops", &PortPause::hops});
     return csv.Take();
@@ -175,8 +184,9 @@ WriteTables(const Topology& topology,
     return {WriteLinks(topology, fabric),
             WriteFlows(topology, fabric),
             WriteCompletionTimes(fabric),
-            topology.pauseFrameBytes == 0 ? std::string()
-                                          : WritePauses(pauses.GetLongest(endPs, MAX_TABLE_ROWS))};
+            topology.pauseFrameBytes == 0
+                ? std::string()
+                : WritePauses(topology, pauses.GetLongest(endPs, MAX_TABLE_ROWS))};
 }
 
 } // namespace cosim

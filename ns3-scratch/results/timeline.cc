@@ -5,6 +5,7 @@
 #include "results/timeline.h"
 
 #include "results/bus-bandwidth.h"
+#include "stream/node-name.h"
 #include "support/json-writer.h"
 
 #include <algorithm>
@@ -46,14 +47,6 @@ GetPauseThread(const PortPauseEvent& event)
     constexpr uint32_t first = 16; // after other tracks of the network
     constexpr uint32_t classes = 8;
     return first + event.link * classes + event.trafficClass;
-}
-
-std::string
-GetNodeName(const Topology& topology, uint32_t node)
-{
-    return node < topology.ranks        ? "rank " + std::to_string(node)
-           : topology.nodeNames.empty() ? "switch " + std::to_string(node)
-                                        : topology.nodeNames[node];
 }
 
 } // namespace
@@ -312,8 +305,8 @@ CounterTracks::CounterTracks(const Topology& topology,
     for (const uint32_t link : m_sampler.GetLinks())
     {
         const std::string name = "link " + std::to_string(link) + ", " +
-                                 GetNodeName(topology, topology.linkSource[link]) + " to " +
-                                 GetNodeName(topology, topology.linkTarget[link]);
+                                 NameNode(topology, topology.linkSource[link]) + " to " +
+                                 NameNode(topology, topology.linkTarget[link]);
         m_utilizations.push_back({TimelineTracks::NETWORK, name + ": utilization", true});
         m_queues.push_back({TimelineTracks::NETWORK, name + ": queue", false});
     }
@@ -573,8 +566,8 @@ Timeline::OnPortPaused(const PortPauseEvent& event)
     const auto [track, isNew] = m_pauseThreads.try_emplace(thread);
     if (isNew)
     {
-        const std::string name = "port " + GetNodeName(m_topology, event.source) + " to " +
-                                 GetNodeName(m_topology, event.target);
+        const std::string name = "port " + NameNode(m_topology, event.source) + " to " +
+                                 NameNode(m_topology, event.target);
         m_text.BeginMeta(TimelineTracks::NETWORK, thread, "thread_name").Text("name", name).End();
         m_text.BeginMeta(TimelineTracks::NETWORK, thread, "thread_sort_index")
             .Uint("sort_index", thread)

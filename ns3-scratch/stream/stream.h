@@ -312,7 +312,7 @@ struct Topology
     uint32_t sharedLinks{0}; //!< number of most shared links that the result lists
     std::vector<Traffic> traffic;
     uint64_t lossSeed{0};
-    std::vector<std::string> nodeNames; //!< only if sharedLinks is not 0
+    std::vector<std::string> nodeNames; //!< may be empty if no link is between switches
     bool marksAtDequeue{false};         //!< false: packets are marked when they arrive at a queue
     std::vector<uint64_t> linkEcnFullBytes; //!< empty: as linkEcnThresholdBytes
     uint32_t ecnChancePpb{0}; //!< greatest chance of a mark below linkEcnFullBytes [10^-9]

@@ -261,7 +261,7 @@ ValidateTopology(const Stream& stream)
     {
         ValidateTraffic(topology.traffic[i], i);
     }
-    if (topology.sharedLinks > 0)
+    if (topology.sharedLinks > 0 || !topology.nodeNames.empty())
     {
         RequireLength(topology.nodeNames.size(), topology.nodes, {"topology: ", "node_names"});
     }

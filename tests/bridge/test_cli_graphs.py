@@ -150,3 +150,30 @@ def test_all_to_all() -> None:
         assert answer["f_fraction"] == "3/14"
         assert answer["distance_bound"] == pytest.approx(2 / 9)
         assert answer["distance_bound_fraction"] == "2/9"
+
+
+def test_a_network_with_the_prices_of_a_file(scenarios: Path) -> None:
+    """Amounts are sums of parts; what a list of prices does not know is not made up."""
+    file = str(scenarios / "first_clos.yaml")
+    usual = answer_of("topo", "show", file)
+    assert usual["watts"] is None
+    text = invoke("topo", "prices").stdout
+    Path("prices.yaml").write_text(text)
+    assert answer_of("topo", "show", file, "--prices", "prices.yaml") == usual
+    Path("prices.yaml").write_text(
+        "fibre: {dollars: 0, watts: 0}\n"
+        "parts:\n"
+        "- rate: 400Gbps\n"
+        "  transceiver: {dollars: 7, watts: 9}\n"
+        "  nic: {dollars: 100, watts: 20, ports: 1}\n"
+        "  switch_port: {dollars: 10, watts: 5}\n"
+    )
+    answer = answer_of("topo", "show", file, "--prices", "prices.yaml")
+    ports = sum(tier["ports"] for tier in answer["tiers"])
+    cables = answer["cables"]
+    assert ports == 2 * cables - 32
+    assert answer["dollars"] == 2 * cables * 7 + 32 * 100 + ports * 10
+    assert answer["watts"] == 2 * cables * 9 + 32 * 20 + ports * 5
+    assert answer["bisection_bps"] == 32 // 2 * 100e9 / 2
+    shown = invoke("topo", "show", file, "--prices", "prices.yaml").stdout
+    assert "oversubscription 2:1" in shown

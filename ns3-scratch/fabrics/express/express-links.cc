@@ -4,6 +4,8 @@
 
 #include "fabrics/express/express-links.h"
 
+#include "stream/node-name.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -231,18 +233,7 @@ std::string
 ExpressLinks::NameLink(uint32_t link) const
 {
     const LinkState& state = m_states.Get(link);
-    return NameNode(state.source) + " → " + NameNode(state.target);
-}
-
-std::string
-ExpressLinks::NameNode(uint32_t node) const
-{
-    if (node < m_topology.ranks)
-    {
-        return "rank " + std::to_string(node);
-    }
-    return m_topology.nodeNames.empty() ? "switch " + std::to_string(node - m_topology.ranks)
-                                        : m_topology.nodeNames[node];
+    return NameNode(m_topology, state.source) + " → " + NameNode(m_topology, state.target);
 }
 
 void

@@ -116,7 +116,6 @@ class ExpressLinks : private PauseChannel
     Held FindCause(const Held& held, const std::set<Held>& stuck) const;
     std::string DescribeCycle(const std::set<Held>& stuck) const;
     std::string NameLink(uint32_t link) const;
-    std::string NameNode(uint32_t node) const;
 
     CausalSimulator& m_clock;
     const LiveLinks& m_states;
