@@ -25,7 +25,9 @@ def test_tutorial(repository: Path, tmp_path: Path) -> None:
             assert output == block.stored, "the output is old: python docs/tutorial.py"
             compared += 1
     assert compared == languages.count("text")
-    for made in ("first.svg", "prism.svg", "servers.svg", "layers.svg", "results/first-sweep"):
+    swept = "results/first/topology.buffer_transport.variant_workload.algorithm=direct_workload"
+    swept += ".peer_order=same"
+    for made in ("first.svg", "prism.svg", "servers.svg", "layers.svg", swept):
         assert (tmp_path / made).exists(), made
 
 
