@@ -6,24 +6,21 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import product
 from typing import Any
-from urllib.parse import quote
 
 from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.errors import InputError
 from bridge.present.metrics import Metric
+from bridge.results.folders import folder_name
 from bridge.results.result import Result
 from bridge.simulator.simulate import load
 from frontend import ScenarioError
 from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed, python_values
 from frontend.yaml_document import read
-
-_LONGEST_NAME = 200  # file systems allow 255 bytes
 
 
 @dataclass(frozen=True)
@@ -135,19 +132,10 @@ def sweep_points(
             Override(one.key, value, one.option) for one, value in zip(axes, values, strict=True)
         ]
         scenario = load(content, [*listed(fixed), *changes], seed)
-        name = _folder_name("_".join(f"{one.key}={one.value}" for one in changes))
+        name = folder_name(f"{one.key}={one.value}" for one in changes)
         label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
         points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))
     return points
-
-
-def _folder_name(text: str) -> str:
-    """Return the name of a folder for a text: short enough for file systems, and of one part."""
-    name = quote(text, safe="=.")
-    if len(name) <= _LONGEST_NAME:
-        return name
-    digest = sha256(name.encode()).hexdigest()[:16]
-    return f"{name[: _LONGEST_NAME - 17]}-{digest}"
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ _HOMES = {
     "nccl-tests": "nccl_tests:nccl_tests_command",
     "plot": "plot:plot_command",
     "replay": "replay:replay_command",
+    "results": "results:results_group",
     "run": "run:run_command",
     "schedule": "schedule:schedule_group",
     "schema": "schema:schema_command",

@@ -37,10 +37,46 @@ def with_seed(overrides: list[Override], seed: int | None) -> list[Override]:
     return overrides if seed is None else [*overrides, Override("seed", seed, "--seed")]
 
 
+def what_was_set(overrides: list[Override]) -> list[str]:
+    """Return overrides as texts, each key once with its last value, in the order of the keys."""
+    last = {one.key.strip(): one.value for one in overrides if one.key.strip() != "name"}
+    return [f"{key}={value}" for key, value in sorted(last.items())]
+
+
 def _allow_files(context: click.Context, _: click.Parameter, folders: tuple[Path, ...]) -> None:
     if folders:
         context.with_resource(allow_files(*folders))
 
+
+class StoredResult(click.ParamType[Path]):
+    """A result: a path that exists, a folder below results/, or a label."""
+
+    name = "result"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fail with what is accepted."""
+        # Imported here, because commands without results use this module, too.
+        from bridge.results.folders import RESULTS
+        from bridge.results.labels import labelled
+
+        for path in (Path(value), RESULTS / value):
+            if value and path.exists():
+                return path
+        found = labelled(str(value))
+        if len(found) > 1:
+            several = " and ".join(map(str, found))
+            self.fail(f"value {value}: {several} have this label, expected one of them", param, ctx)
+        if not found:
+            self.fail(
+                f"value {value}: no such file, folder or label, expected a result; `cosim results` "
+                "lists them",
+                param,
+                ctx,
+            )
+        return found[0]
+
+
+stored_result = StoredResult()
 
 some_files_or_stdin = click.argument(
     "scenarios", metavar="FILE...", nargs=-1, required=True, type=_file_or_stdin
@@ -120,7 +156,8 @@ def out_file_option(
 
 run_folder_option = out_folder_option(
     "Folder for result.json, which replaces an earlier one there. By default results/NAME, or "
-    "results/NAME-2 … if that holds the result of another scenario; none with --json."
+    "results/NAME/KEY=VALUE after what is set, with -2 … if that holds the result of another "
+    "scenario; none with --json."
 )
 
 

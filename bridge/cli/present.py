@@ -23,7 +23,7 @@ from bridge.results.result import FILE_NAME, PARTIAL_NAME, Result
 
 def present(
     simulate: Callable[[Reporter, Path | None], Result],
-    name: str,
+    wanted: Path,
     out: Path | None,
     as_json: bool,
     scenario: Callable[[], dict[str, Any] | None],
@@ -36,10 +36,10 @@ def present(
     ----------
     simulate : callable
         Runs the simulation with a reporter and saves the result in a folder.
-    name : str
-        The scenario's name, which names the default folder.
+    wanted : Path
+        The default folder.
     out : Path or None
-        The folder that the user named. None means ``results/NAME``, or no folder with `as_json`.
+        The folder that the user named. None means the default one, or no folder with `as_json`.
     as_json : bool
         Whether to print result.json instead of the summary.
     scenario : callable
@@ -58,7 +58,7 @@ def present(
         return
     busy: set[Path] = set()
     while True:
-        folder = _default_folder(name, scenario, busy)
+        folder = _free_folder(wanted, scenario, busy)
         try:
             _present(simulate, folder, as_json)
             return
@@ -92,11 +92,10 @@ def _present(
     _show_saved(result, folder, as_json)
 
 
-def _default_folder(
-    name: str, scenario: Callable[[], dict[str, Any] | None], busy: Collection[Path]
+def _free_folder(
+    wanted: Path, scenario: Callable[[], dict[str, Any] | None], busy: Collection[Path]
 ) -> Path:
-    """Return ``results/NAME``, or the first with a number that is not taken and not busy."""
-    wanted = Path("results") / name
+    """Return the wanted folder, or the first with a number that is not taken and not busy."""
     if not busy and not (wanted / FILE_NAME).exists():
         return wanted
     resolved = scenario()

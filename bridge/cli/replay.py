@@ -10,6 +10,7 @@ import click
 from bridge.cli.options import existing_file, json_option, run_folder_option
 from bridge.cli.present import present
 from bridge.errors import StreamError
+from bridge.results.folders import default_folder
 from bridge.simulator import simulate
 from bridge.stream_header import read_header
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
@@ -26,7 +27,7 @@ def replay_command(stream: Path, out: Path | None, as_json: bool) -> None:
     there is one, is not called."""
     present(
         lambda reporter, folder: simulate.replay(stream, progress=reporter, out=folder),
-        stream.stem,
+        default_folder(stream.stem),
         out,
         as_json,
         lambda: _scenario(stream),

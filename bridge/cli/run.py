@@ -15,11 +15,13 @@ from bridge.cli.options import (
     scenario_or_stdin_argument,
     seed_option,
     set_option,
+    what_was_set,
     with_seed,
 )
 from bridge.cli.output_options import output_options, with_outputs
 from bridge.cli.present import present
 from bridge.present.progress import Reporter
+from bridge.results.folders import default_folder
 from bridge.results.result import Result
 from bridge.simulator import simulate
 from frontend.loading.overrides import Override
@@ -47,7 +49,8 @@ def run_command(
     FILE is a YAML file, such as those in scenarios/, or - for stdin. The summary goes to stdout;
     the full result goes to result.json in the folder that --out names."""
     # Loaded only once, because FILE may be a pipe.
-    loaded = with_outputs(simulate.load(scenario, with_seed(overrides, seed)), outputs)
+    changes = with_seed(overrides, seed)
+    loaded = with_outputs(simulate.load(scenario, changes), outputs)
     if loaded.outputs.timeline is not None and as_json and out is None:
         raise click.UsageError("--timeline writes to the folder of the run: --json needs --out")
     hook = simulate.scenario_hook(loaded, allow_hooks)
@@ -56,4 +59,5 @@ def run_command(
         with naming(scenario):
             return simulate.run(loaded, on_built=hook, progress=reporter, out=folder)
 
-    present(simulated, loaded.name, out, as_json, loaded.resolved)
+    folder = default_folder(loaded.name, what_was_set(changes))
+    present(simulated, folder, out, as_json, loaded.resolved)

@@ -19,12 +19,13 @@ from bridge.cli.options import (
     scenario_argument,
     seed_option,
     set_option,
+    what_was_set,
     with_seed,
 )
 from bridge.cli.points import Shard, jobs_option, on_option, require_all, run_counted, shard_option
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import WIDTH, table
-from bridge.results.folders import free_folder, holds_another
+from bridge.results.folders import default_folder, free_folder, holds_another
 from frontend.loading.overrides import Override
 
 
@@ -54,9 +55,9 @@ from frontend.loading.overrides import Override
 @on_option
 @shard_option
 @out_folder_option(
-    "Folder for the results, with a folder for each point. By default results/NAME-sweep, or "
-    "results/NAME-sweep-2 … if that holds another sweep; none with --json. Points that are "
-    "complete there are not run again.",
+    "Folder for the results, with a folder for each point. By default results/NAME/KEYS after the "
+    "keys of --over and what is set, with -2 … if that holds another sweep; none with --json. "
+    "Points that are complete there are not run again.",
 )
 @json_option
 def sweep_command(
@@ -78,10 +79,11 @@ def sweep_command(
     combination. The points run in processes of their own, so a failure does not affect the
     others. If you stop a sweep, the same command continues it."""
     parsed = [axis(text) for text in axes]
-    points = sweep_points(scenario, with_seed(overrides, seed), parsed)
+    fixed = with_seed(overrides, seed)
+    points = sweep_points(scenario, fixed, parsed)
     folder = out
     if folder is None and not as_json:
-        folder = _folder(points)
+        folder = _folder(points, [*(one.key for one in parsed), *what_was_set(fixed)])
     if shard is not None:
         points = shard.of(points)
     outcomes = run_counted(
@@ -104,9 +106,9 @@ def sweep_command(
     require_all(outcomes)
 
 
-def _folder(points: Sequence[SweepPoint]) -> Path:
+def _folder(points: Sequence[SweepPoint], changes: Sequence[str]) -> Path:
     """Return the default folder: one that holds no result of another sweep."""
-    wanted = Path("results") / f"{points[0].point.scenario.name}-sweep"
+    wanted = default_folder(points[0].point.scenario.name, changes)
 
     def holds_another_sweep(folder: Path) -> bool:
         return any(

@@ -256,12 +256,18 @@ def _sign(value: float) -> str:
 ROWS = 12
 
 
-def comparison_report(first: Result, second: Result, comparison: Comparison) -> RenderableType:
+#: What the columns of two results are called.
+Names = tuple[str, str]
+
+
+def comparison_report(
+    first: Result, second: Result, comparison: Comparison, names: Names = ("first", "second")
+) -> RenderableType:
     """Return the tables of a comparison: scenario, times, layers, collectives, network."""
     time = comparison.time
-    names = f"{printable(first.name)} → {printable(second.name)}"
+    scenarios = f"{printable(first.name)} → {printable(second.name)}"
     times = " → ".join(time.texts(time_text))
-    title = f"{names}: {time.name} {times} ({signed_percent(time.relative)})"
+    title = f"{scenarios}: {time.name} {times} ({signed_percent(time.relative)})"
     parts: list[RenderableType] = [Text(title, style="bold")]
     parts += [
         Text(f"{which} is partial ({result.status.replace('_', ' ')})", style="bold red")
@@ -271,21 +277,24 @@ def comparison_report(first: Result, second: Result, comparison: Comparison) -> 
     difference = what_differs(first, second)
     if difference:
         parts.append(Text(difference))
-    parts.append(_settings_table(comparison))
-    parts.append(_metrics_table(comparison))
+    parts.append(_settings_table(comparison, names))
+    parts.append(_metrics_table(comparison, names))
     # The times of kinds and layers add up to the iteration; collectives overlap.
     if any(one.difference for one in comparison.critical_path):
-        parts.append(_times_table("critical path", comparison.critical_path, time.difference))
+        parts.append(
+            _times_table("critical path", comparison.critical_path, time.difference, names)
+        )
     if any(one.difference for one in comparison.layers):
-        parts.append(_times_table("layer: compute + exposed", comparison.layers, time.difference))
+        heading = "layer: compute + exposed"
+        parts.append(_times_table(heading, comparison.layers, time.difference, names))
     if any(one.difference for one in comparison.collectives):
-        parts.append(_times_table("collective: mean time", comparison.collectives, None))
+        parts.append(_times_table("collective: mean time", comparison.collectives, None, names))
     if comparison.network:
-        parts.append(_counters_table(comparison.network))
+        parts.append(_counters_table(comparison.network, names))
     return Group(*(line for part in parts for line in (part, Text())))
 
 
-def _settings_table(comparison: Comparison) -> RenderableType:
+def _settings_table(comparison: Comparison, names: Names) -> RenderableType:
     if not comparison.settings:
         return Text("The scenarios are equal.")
     groups = [one for one in comparison.settings if one.is_group_of_one]
@@ -296,18 +305,20 @@ def _settings_table(comparison: Comparison) -> RenderableType:
             for last in (False, True)
         )
         rows.append(("groups of keys that one has", of_first or "–", of_second or "–"))
-    return table(("scenario", "first", "second"), rows, numbers=False)
+    return table(("scenario", *names), rows, numbers=False)
 
 
-def _metrics_table(comparison: Comparison) -> RenderableType:
+def _metrics_table(comparison: Comparison, names: Names) -> RenderableType:
     rows = []
     for metric, change in comparison.metrics:
         texts = map(metric.text_of, (change.before, change.after))
         rows.append((metric.name, *texts, signed_percent(change.relative)))
-    return table(("metric", "first", "second", "difference"), rows)
+    return table(("metric", *names, "difference"), rows)
 
 
-def _times_table(heading: str, changes: Sequence[Change], whole: float | None) -> RenderableType:
+def _times_table(
+    heading: str, changes: Sequence[Change], whole: float | None, names: Names
+) -> RenderableType:
     """Return the table of some times; the last column is the share of `whole`, or of each time."""
     shown, rest = explanation(changes, ROWS)
     rows = []
@@ -319,10 +330,10 @@ def _times_table(heading: str, changes: Sequence[Change], whole: float | None) -
         left = sum(one.difference for one in rest)
         rows.append((f"{len(rest)} others", "", "", "" if whole is None else signed_time(left), ""))
     last = "relative" if whole is None else "of the whole"
-    return table((heading, "first", "second", "difference", last), rows)
+    return table((heading, *names, "difference", last), rows)
 
 
-def _counters_table(changes: Sequence[Change]) -> RenderableType:
+def _counters_table(changes: Sequence[Change], names: Names) -> RenderableType:
     shown, rest = explanation(changes, ROWS)
     rows = []
     for one in shown:
@@ -331,4 +342,4 @@ def _counters_table(changes: Sequence[Change]) -> RenderableType:
         rows.append((name, *one.texts(text), signed_percent(one.relative)))
     if rest:
         rows.append((f"{len(rest)} others", "", "", ""))
-    return table(("network", "first", "second", "difference"), rows)
+    return table(("network", *names, "difference"), rows)

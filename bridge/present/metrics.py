@@ -281,3 +281,9 @@ def usual(results: Sequence[Result]) -> list[Metric]:
         for name in names
         if not results or any(METRICS[name].value(result) is not None for result in results)
     ]
+
+
+def time_an_iteration(result: Result) -> float:
+    """Return the mean time of the iterations [ns], or that of a run without iterations."""
+    iteration = METRICS["iteration"].value(result)
+    return result.time_ns if iteration is None else iteration

@@ -96,7 +96,7 @@ def table(
     layout = Parted(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for index, heading in enumerate(headings):
         layout.add_column(
-            heading,
+            _text(heading),
             justify="right" if numbers and index else "left",
             # Long names wrap instead of being cut; numbers never wrap.
             overflow="fold",

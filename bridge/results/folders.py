@@ -1,18 +1,54 @@
-"""Chooses the folder of a result where the user names none."""
+"""The folders of results: their names where the user gives none, and those that exist."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from bridge.errors import ResultError
 from bridge.files import write_whole
 from bridge.results.result import FILE_NAME, Result
 from topology_gen.files import read_text
+
+#: Where results go if the user names no folder.
+RESULTS = Path("results")
+
+_LONGEST_NAME = 200  # file systems allow 255 bytes
+
+
+def default_folder(scenario: str, changes: Iterable[str] = ()) -> Path:
+    """Return the folder of a result: ``results/<scenario>/<what was set>``.
+
+    Parameters
+    ----------
+    scenario : str
+        The name of the scenario.
+    changes : iterable of str
+        What was set: ``key=value``, or the keys that a sweep changes. Without changes, the folder
+        is that of the scenario. What is written of a run does not count.
+
+    Examples
+    --------
+    >>> default_folder("first", ["workload.bytes=1MB", "outputs.format=parquet"]).as_posix()
+    'results/first/workload.bytes=1MB'
+    """
+    counted = [one for one in changes if not re.match(r"(outputs|description)\b", one)]
+    return RESULTS / scenario / folder_name(counted)
+
+
+def folder_name(changes: Iterable[str]) -> str:
+    """Return the name of a folder for some changes: one part, and short enough for file systems."""
+    name = quote("_".join(changes), safe="=.")
+    if len(name) <= _LONGEST_NAME:
+        return name
+    digest = sha256(name.encode()).hexdigest()[:16]
+    return f"{name[: _LONGEST_NAME - 17]}-{digest}"
 
 
 def free_folder(wanted: Path, is_taken: Callable[[Path], bool]) -> Path:
@@ -87,6 +123,15 @@ def _order(folder: Path) -> list[str]:
     except (OSError, ValueError, RecursionError):
         return []
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def result_folders(root: Path) -> list[Path]:
+    """Return the folders at any depth below a folder, and the folder itself, that hold a result.
+
+    They are in the order of their paths, with numbers in them by their size.
+    """
+    found = {file.parent for file in root.rglob(FILE_NAME)}
+    return sorted(found, key=lambda folder: [_parts(name) for name in folder.parts])
 
 
 def _parts(name: str) -> list[tuple[str, int]]:

@@ -29,14 +29,25 @@ def size(folder: str) -> str:
     return str(document["scenario"]["workload"]["bytes"])
 
 
-def test_another_scenario_gets_a_number(cosim, small_file: Path) -> None:
+def test_a_folder_is_named_after_what_is_set(cosim, small_file: Path) -> None:
     first = cosim("run", small_file)
     assert first.stderr.splitlines()[-1] == "Result: results/small/result.json"
-    for value, folder in (("4KB", "small-2"), ("8KB", "small-3"), ("4KB", "small-2")):
+    for value in ("4KB", "8KB", "4KB"):
         answer = cosim("run", small_file, "--set", f"workload.bytes={value}")
+        folder = f"results/small/workload.bytes={value}"
+        assert "another result" not in answer.stderr
+        assert answer.stderr.endswith(f"Result: {folder}/result.json\n")
+        assert size(folder) == value
+    assert size("results/small") == "64KB"
+
+
+def test_an_edited_scenario_gets_a_number(cosim, small_file: Path) -> None:
+    text = small_file.read_text()
+    for value, folder in (("64KB", "small"), ("4KB", "small-2"), ("8KB", "small-3")):
+        small_file.write_text(text.replace("64KB", value))
+        answer = cosim("run", small_file)
         said = f"results/small holds another result, so this one goes to results/{folder}\n"
-        assert answer.stderr.startswith(said)
-        assert answer.stderr.endswith(f"Result: results/{folder}/result.json\n")
+        assert answer.stderr.startswith(said) == (folder != "small")
         assert size(f"results/{folder}") == value
     assert size("results/small") == "64KB"
 

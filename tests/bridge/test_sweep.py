@@ -115,17 +115,18 @@ def test_table_and_resumption(small_file: Path, tmp_path: Path) -> None:
     assert second.stderr.count("as before") == 2
 
 
-def test_another_sweep_gets_a_number(small_file: Path) -> None:
-    """Points of the same name under another --set replace no result."""
+def test_another_sweep_replaces_no_result(small_file: Path) -> None:
+    """Points of the same name under another --set, or of an edited file, have another folder."""
     over = ("--over", "topology.ranks=2,4", "--jobs", "1")
     small = (small_file, "--set", "workload.bytes=4KB", *over)
-    assert sweep(small_file, *over).stderr.endswith("Results: results/small-sweep\n")
-    answer = sweep(*small)
-    said = "results/small-sweep holds another sweep, so this one goes to results/small-sweep-2\n"
-    assert answer.stderr.startswith(said)
-    again = sweep(*small)
-    assert again.stderr.count("as before") == 2
-    assert sweep(small_file, *over).stderr.count("as before") == 2
+    folder = "results/small/topology.ranks"
+    assert sweep(small_file, *over).stderr.endswith(f"Results: {folder}\n")
+    assert sweep(*small).stderr.endswith(f"Results: {folder}_workload.bytes=4KB\n")
+    for one in (small, (small_file, *over)):
+        assert sweep(*one).stderr.count("as before") == 2
+    small_file.write_text(small_file.read_text().replace("64KB", "8KB"))
+    said = f"{folder} holds another sweep, so this one goes to {folder}-2\n"
+    assert sweep(small_file, *over).stderr.startswith(said)
 
 
 def test_metrics(small_file: Path) -> None:

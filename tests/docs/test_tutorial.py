@@ -27,7 +27,7 @@ def test_tutorial(repository: Path, tmp_path: Path) -> None:
     assert compared == languages.count("text")
     for made in (
         *("buffers.svg", "first.html", "prism.svg", "servers.svg", "layers.svg"),
-        *("results/first-sweep", "results/gpt"),
+        *("results/buffers", "results/gpt"),
     ):
         assert (tmp_path / made).exists(), made
 
