@@ -159,7 +159,12 @@ def test_auto_takes_switches_that_reduce():
     ("topology", "group", "algorithm", "expected"),
     [
         (RAILS, None, "nvls", "the 32 ranks share no switch that reduces"),
-        (RAILS | {"in_network": False}, None, "sharp", "rank 0 is at no switch between servers that reduces"),
+        (
+            RAILS | {"in_network": False},
+            None,
+            "sharp",
+            "rank 0 is at no switch between servers that reduces",
+        ),
         (RAILS, list(range(8)), "sharp", "the 8 ranks are in one server: expected nvls"),
     ],
 )
