@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontend.collectives.program.in_switches import Edges
 from frontend.collectives.program.program import CollectiveError, Flags, Ints
 from frontend.collectives.setting import Setting
 from topology_gen import Network
-
-Edges = tuple[tuple[int, int], ...]
-"""The links of a tree, each from the end that is nearer to the root; its first end is the root."""
 
 
 class Switches(NamedTuple):

@@ -17,27 +17,27 @@ the same link, it keeps no more segments in flight than the way to the result ne
 
 Source: B. Klenk et al., "An in-network architecture for accelerating shared-memory multiprocessor
 collectives", ISCA 2020; R. L. Graham et al., "Scalable Hierarchical Aggregation Protocol (SHArP)",
-COMHPC 2016; NCCL 2.27, src/device/all_reduce.h (NVLS and CollNet).
+COMHPC 2016; NVIDIA/nccl (0e35f5d), src/device/all_reduce.h (NVLS, and CollNet beside it).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import product
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontend.collectives.program.program import (
-    CollectiveError,
-    Program,
-    ProgramBuilder,
-    known_root,
+from frontend.collectives.program.in_switches import (
+    Edges,
+    all_reduce,
+    along_trees,
+    shards,
+    star_of,
 )
-from frontend.collectives.program.rotation import Repetition, repetition
-from frontend.collectives.reduction_trees import Edges, star, trees
+from frontend.collectives.program.program import CollectiveError
+from frontend.collectives.reduction_trees import star, trees
 from frontend.collectives.registry import (
     MOST_BUILT_STEPS,
     ROOTED,
@@ -54,235 +54,6 @@ _PS_BITS = 8 * 10**12  # picoseconds of a byte at 1 bit/s
 
 _AUTO_STEPS = 2**22
 """With `segments: auto`, steps of a program that has those of every segment."""
-
-Handles = dict[int, list[int]]
-"""Steps by member."""
-
-
-class _Sum:
-    """The messages of one segment, and what a pipeline must know of them.
-
-    Of the units, each owner has as many: one for each way in each segment.
-    """
-
-    def __init__(
-        self, name: str, operation: str, ranks: int, switches: int, dimension: str, owners: int,
-        units: int, root: int = 0,
-    ) -> None:  # fmt: skip
-        self.units, self.owners = units, owners
-        self.builder = ProgramBuilder(
-            name,
-            operation,
-            ranks + switches,
-            units=units,
-            space=2 * units,
-            dimensions=(dimension,),
-            root=root,
-            switches=tuple(range(ranks, ranks + switches)),
-        )
-        # By member and way: the SENDs that wait for nothing, and the last of the others.
-        self.first: dict[tuple[int, int], list[int]] = {}
-        self.last: dict[tuple[int, int], int] = {}
-
-    def message(
-        self, source: int, target: int, unit: int, after: Iterable[int] = (), **options: Any
-    ) -> int:
-        """Add a message of one unit, and return its receive."""
-        send, receive = self.builder.message(source, target, unit, 1, after=after, **options)
-        way = source, unit % self.units % (self.units // self.owners)
-        if after:
-            self.last[way] = send
-        else:
-            self.first.setdefault(way, []).append(send)
-        return receive
-
-    def gather(
-        self, tree: Edges, center: int, unit: int, after: Mapping[int, list[int]] | None = None
-    ) -> list[int]:
-        """Add up a unit of the members of a tree; return the receives at the center."""
-        got = {member: list(steps) for member, steps in (after or {}).items()}
-        for parent, child in reversed(_from(tree, center)):
-            receive = self.message(child, parent, unit, got.get(child, []), reduce=True)
-            got.setdefault(parent, []).append(receive)
-        return got[center]
-
-    def spread(self, tree: Edges, center: int, unit: int, after: list[int]) -> Handles:
-        """Send a unit from the center to all members of a tree; return their receives."""
-        got = {center: after}
-        for parent, child in _from(tree, center):
-            got[child] = [self.message(parent, child, unit, got[parent])]
-        return got
-
-    def load(self, switch: int, ranks: Sequence[int], owner: int, unit: int) -> int:
-        """Let a switch add up a unit of some ranks for its owner; return the owner's receive."""
-        sums = [self.message(rank, switch, unit, reduce=True) for rank in ranks]
-        return self.message(switch, owner, unit, sums)
-
-    def store(
-        self, switch: int, ranks: Sequence[int], owner: int, unit: int, after: Iterable[int]
-    ) -> None:
-        """Let a switch multicast a unit of its owner to some ranks.
-
-        The owner's copy goes to its scratch space.
-        """
-        scratch = self.units + unit
-        at = self.message(owner, switch, unit, after, into=scratch)
-        for rank in ranks:
-            self.message(switch, rank, scratch, [at], into=scratch if rank == owner else unit)
-
-    def repeated(self, times: int, step: int, window: int = 0) -> Program | Repetition:
-        """Return the program of all segments.
-
-        With a window, a member begins a segment when it has sent on what came back of the one that
-        is so much earlier. So it sends both in turn, and all members do so in the same order.
-        """
-        if times == 1:
-            return self.builder.build()
-        if not window:
-            return repetition(self.builder.build(), times, step)
-        gates = [
-            (send, self.last[way])
-            for way, sends in self.first.items()
-            if way in self.last
-            for send in sends
-        ]
-        return self.builder.pipeline(times, step, gates, window)
-
-
-def _from(tree: Edges, center: int) -> list[tuple[int, int]]:
-    """Return the links of a tree, from its center outwards."""
-    near: Handles = {}
-    for one, other in tree:
-        near.setdefault(one, []).append(other)
-        near.setdefault(other, []).append(one)
-    found: list[tuple[int, int]] = []
-    waiting, seen = [center], {center}
-    for node in waiting:
-        for other in near[node]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-                found.append((node, other))
-    return found
-
-
-def _all_reduce(
-    name: str,
-    group_size: int,
-    *,
-    servers: int = 1,
-    inside: int = 0,
-    places: tuple[tuple[Edges, ...], ...] = (),
-    switches: int = 1,
-    segments: int = 1,
-    window: int = 0,
-    dimension: str = "scale_out",
-) -> Program | Repetition:
-    """Return an all-reduce: add up shards in each server, then between servers, and share them.
-
-    Parameters
-    ----------
-    servers : int
-        Number of servers of equally many members, one after the other.
-    inside : int
-        Number of switches in each server. They are the last members, server by server; 0: ranks
-        send to each other.
-    places : tuple of tuples of Edges
-        For each place in a server, the trees between servers, all with equally many. By default,
-        one switch is the tree of all ranks.
-    switches : int
-        Number of all switches.
-    segments, window : int
-        Number of segments, and how many of them are in flight; 0: all.
-    """
-    if not inside and not places:
-        servers, places = group_size, ((_star(group_size, group_size),),)
-    local = group_size // servers
-    lanes = max(inside, 1)
-    ways = lanes * (len(places[0]) if places else 1)
-    units = local * ways * segments
-    steps = _Sum(name, "all_reduce", group_size, switches, dimension, local, units)
-    first_inside = group_size + switches - servers * inside
-    after: dict[tuple[int, int], Handles] = {}  # by place and way: what owners have of their server
-    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
-        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
-        owner, rank = ranks[place], ranks[place - turn]
-        got = after.setdefault((place, way), {}).setdefault(owner, [])
-        if inside and turn == 0:
-            switch = first_inside + server * inside + way % inside
-            got.append(steps.load(switch, ranks, owner, unit))
-        elif not inside and turn > 0:
-            got.append(steps.message(rank, owner, unit, reduce=True))
-    for (place, way), own in after.items():
-        if places:
-            tree, unit = places[place][way // lanes], place * segments * ways + way
-            whole = steps.gather(tree, tree[0][0], unit, own)
-            after[place, way] = steps.spread(tree, tree[0][0], unit, whole)
-    for turn, server, place, way in product(*map(range, (local, servers, local, ways))):
-        unit, ranks = place * segments * ways + way, range(server * local, (server + 1) * local)
-        owner, rank = ranks[place], ranks[(place + turn) % local]
-        if inside and turn == 0:
-            switch = first_inside + server * inside + way % inside
-            steps.store(switch, ranks, owner, unit, after[place, way][owner])
-        elif not inside and turn > 0:
-            steps.message(owner, rank, unit, after[place, way][owner])
-    return steps.repeated(segments, ways, window)
-
-
-def _shards(
-    operation: str,
-    group_size: int,
-    *,
-    switches: int = 1,
-    segments: int = 1,
-    dimension: str = "scale_up",
-) -> Program | Repetition:
-    """Return a reduce-scatter or an all-gather over the switches that all members share.
-
-    Each switch has an equal part.
-    """
-    ranks, units = range(group_size), group_size * switches * segments
-    steps = _Sum("nvls", operation, group_size, switches, dimension, group_size, units)
-    for owner in ranks:
-        for way in range(switches):
-            unit, switch = owner * switches * segments + way, group_size + way
-            if operation == "reduce_scatter":
-                steps.load(switch, ranks, owner, unit)
-            else:
-                steps.store(switch, ranks, owner, unit, ())
-    return steps.repeated(segments, switches)
-
-
-def _along_trees(
-    name: str,
-    operation: str,
-    group_size: int,
-    *,
-    trees: tuple[Edges, ...] = (),
-    switches: int = 1,
-    segments: int = 1,
-    root: int = 0,
-    dimension: str = "scale_out",
-) -> Program | Repetition:
-    """Return an operation over trees, each with an equal part; by default, one switch is all."""
-    trees = trees or (_star(group_size, group_size),)
-    known_root(root, group_size)
-    owners = [root] if operation in ROOTED else range(group_size)
-    units = len(owners) * len(trees) * segments
-    steps = _Sum(name, operation, group_size, switches, dimension, len(owners), units, root)
-    for number, owner in enumerate(owners):
-        for way, tree in enumerate(trees):
-            unit = number * len(trees) * segments + way
-            if operation in ("reduce", "reduce_scatter"):
-                steps.gather(tree, owner, unit)
-            else:
-                steps.spread(tree, owner, unit, [])
-    return steps.repeated(segments, len(trees))
-
-
-def _star(size: int, switch: int) -> Edges:
-    """Return the tree of one switch and all ranks."""
-    return tuple((switch, rank) for rank in range(size))
 
 
 class _Plan(NamedTuple):
@@ -333,7 +104,7 @@ def _nvls_plan(setting: Setting) -> _Plan:
     if whole:
         options["inside"] = lanes
     elif setting.operation in ROOTED:
-        options["trees"] = tuple(_star(size, size + way) for way in range(lanes))
+        options["trees"] = tuple(star_of(size, size + way) for way in range(lanes))
     ways = _owners(setting) * lanes
     return _Plan(
         number=_numbers(ranks, (), shared),
@@ -497,8 +268,8 @@ def _algorithm(name: str, description: str, **own: Callable[..., Any]) -> Algori
     return Algorithm(
         name,
         description,
-        {operation: partial(_along_trees, name, operation) for operation in OPERATIONS}
-        | {"all_reduce": partial(_all_reduce, name)}
+        {operation: partial(along_trees, name, operation) for operation in OPERATIONS}
+        | {"all_reduce": partial(all_reduce, name)}
         | own,
         needs=frozenset({IN_NETWORK}),
         choose=partial(_choose, make),
@@ -510,7 +281,7 @@ def _algorithm(name: str, description: str, **own: Callable[..., Any]) -> Algori
 NVLS = _algorithm(
     "nvls",
     "the switches that all ranks share add up and multicast (NVLink SHARP)",
-    reduce_scatter=partial(_shards, "reduce_scatter"),
-    all_gather=partial(_shards, "all_gather"),
+    reduce_scatter=partial(shards, "reduce_scatter"),
+    all_gather=partial(shards, "all_gather"),
 )
 SHARP = _algorithm("sharp", "trees of switches add up and multicast (SHARP)")
