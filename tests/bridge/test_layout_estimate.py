@@ -11,7 +11,6 @@ from bridge.studies.measured_training.runs import Table
 from frontend import load_scenario
 from frontend.compiler.costs import Costs
 from frontend.resolve import resolve
-from frontend.workloads import WORKLOADS
 
 FAST = {"bandwidth": "250Tbps", "latency": "0ns", "buffer": "unlimited"}
 
@@ -48,8 +47,8 @@ def estimate(source: dict[str, Any]) -> float:
     """Return the estimated time of an iteration [s]."""
     scenario = load_scenario(source)
     resolved = resolve(scenario)
-    kind = WORKLOADS[scenario.workload.kind]
-    [found] = kind.estimates(scenario.workload, resolved.ranks, Costs(resolved), [{}])
+    work = scenario.only_work
+    [found] = work.kind.estimates(work.workload, resolved.ranks, Costs(resolved), [{}])
     return found.seconds
 
 

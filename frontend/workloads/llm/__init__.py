@@ -19,7 +19,7 @@ from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.llm.estimate import Layers, iteration_ps
 from frontend.workloads.llm.grid import Grid
-from frontend.workloads.llm.layouts import KEYS, Changes, changed, layouts, orders
+from frontend.workloads.llm.layouts import KEYS, Changes, changed, fitting, orders
 from frontend.workloads.llm.partition import Memory, rank_memory
 from frontend.workloads.llm.stage import build
 from frontend.workloads.llm.stream import COMMUNICATION_LAYERS
@@ -86,7 +86,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
     def layouts(
         self, workload: LlmWorkload, ranks: int, kept: Collection[str] = ()
     ) -> Iterator[Changes]:
-        yield from layouts(workload, ranks, kept)
+        yield from fitting(workload, ranks, kept)
 
     def orders(self, workload: LlmWorkload, ranks: int) -> Iterator[Changes]:
         yield from orders(workload.layout, ranks)

@@ -46,7 +46,7 @@ def sizes(layout: Layout, ranks: int, kept: Collection[str] = ()) -> Iterator[di
                 yield {"tp": tp, "cp": cp, "pp": pp, "ep": ep}
 
 
-def layouts(workload: LlmWorkload, ranks: int, kept: Collection[str] = ()) -> Iterator[Changes]:
+def fitting(workload: LlmWorkload, ranks: int, kept: Collection[str] = ()) -> Iterator[Changes]:
     """Yield the keys of all layouts, of which many may not fit. `kept` has some of `KEYS`.
 
     Layouts that differ only in `zero` or `chunks` follow one another.
