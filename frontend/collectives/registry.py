@@ -160,8 +160,9 @@ class Algorithm:
         Function that takes a `Setting` and returns why `choose` returns what it does, for the
         result. Without it, the scenario alone determines the program.
     members : callable, optional
-        Function that takes a `Setting` and returns the nodes that run the program: its ranks in
-        order, and switches that reduce. Without it, the ranks alone.
+        Function that takes a `Setting` and the options of the program, and returns the nodes that
+        run it: the ranks in order, and switches that reduce. Without it, the ranks alone. It raises
+        `CollectiveError` if the program is not for these ranks.
 
     Raises
     ------
@@ -177,7 +178,7 @@ class Algorithm:
     graph_problem: Callable[[Digraph], str | None] | None = None
     check: Callable[[Setting], None] | None = None
     explain: Callable[[Setting], str] | None = None
-    members: Callable[[Setting], Sequence[int]] | None = None
+    members: Callable[[Setting, Mapping[str, Any]], Sequence[int]] | None = None
 
     def __post_init__(self) -> None:
         for operation in self.operations:

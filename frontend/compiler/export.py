@@ -91,6 +91,11 @@ def _place(
 ) -> Iterator[_Placed]:
     tables: dict[int, Program] = {}
     for issue, use in zip(issues, uses, strict=True):
+        if max(use.members or (), default=0) >= library.resolved.ranks:
+            raise ScenarioError(
+                f"{issue.name}: switches add up, which messages between ranks cannot express: "
+                "expected another algorithm"
+            )
         if use.program not in tables:
             tables[use.program] = library.programs[use.program].table()
         program = tables[use.program]

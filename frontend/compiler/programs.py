@@ -215,12 +215,10 @@ class ProgramLibrary:
         if algorithm.members is None or len(self.setting(issue).ranks) == 1:
             return issue.ranks
         setting = self.setting(issue)
-        if len(algorithm.members(setting)) == len(setting.ranks):
+        if len(algorithm.members(setting, options)) == len(setting.ranks):
             return issue.ranks
         settings = [self.setting(issue, group) for group in range(issue.groups)]
-        if any(algorithm.choose(setting) != options for setting in settings[1:]):
-            raise CollectiveError("the groups are joined by switches in different ways")
-        return tuple(node for setting in settings for node in algorithm.members(setting))
+        return tuple(node for setting in settings for node in algorithm.members(setting, options))
 
     def check(self, issue: Issue) -> None:
         """Raise ScenarioError where `use` would.

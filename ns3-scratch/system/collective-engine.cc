@@ -262,6 +262,10 @@ CollectiveEngine::Perform(const Ready& ready)
 bool
 CollectiveEngine::IsAtSwitch(const Ready& ready)
 {
+    if (m_topology.GetEndpoints() == m_topology.ranks)
+    {
+        return false;
+    }
     const Task& task = m_tasks.Get(ready.task);
     return !m_topology.IsRank(task.GetRank(task.shape->GetPlace(ready.step)));
 }

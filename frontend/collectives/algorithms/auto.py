@@ -13,7 +13,7 @@ MPICH", Int. J. High Performance Computing Applications 19 (2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil, log2
@@ -177,9 +177,9 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return {"algorithm": name, "options": tuple(sorted(options.items()))}
 
 
-def _members(setting: Setting) -> Sequence[int]:
-    members = ALGORITHMS[_chosen(setting)].members
-    return setting.ranks if members is None else members(setting)
+def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
+    members = ALGORITHMS[options["algorithm"]].members
+    return setting.ranks if members is None else members(setting, dict(options["options"]))
 
 
 def _explain(setting: Setting) -> str:

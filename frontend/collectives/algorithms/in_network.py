@@ -22,7 +22,7 @@ COMHPC 2016; NVIDIA/nccl (0e35f5d), src/device/all_reduce.h (NVLS, and CollNet b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import ceil
 from typing import Any, NamedTuple
@@ -220,8 +220,13 @@ def _choose(make: Callable[[Setting], _Plan], setting: Setting) -> dict[str, Any
     return options
 
 
-def _members(make: Callable[[Setting], _Plan], setting: Setting) -> Sequence[int]:
-    return tuple(make(setting).number)
+def _members(
+    make: Callable[[Setting], _Plan], setting: Setting, options: Mapping[str, Any]
+) -> Sequence[int]:
+    plan = make(setting)
+    if not plan.options.items() <= options.items():
+        raise CollectiveError("switches join the groups in different ways")
+    return tuple(plan.number)
 
 
 def _check(make: Callable[[Setting], _Plan], setting: Setting) -> None:

@@ -22,14 +22,16 @@ from topology_gen.errors import RegistrationError
 
 def test_table():
     flat = {"ring", "direct", "halving_doubling", "auto"}
-    rooted = {"ring", "direct", "dbt", "trees", "auto"}
+    switches = {"nvls", "sharp"}
+    rooted = {"ring", "direct", "dbt", "trees", "auto"} | switches
     no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat
         | no_all_to_all
+        | switches
         | {"hierarchical", "hierarchical_optimal", "binary_tree"},
-        "reduce_scatter": flat | no_all_to_all | {"hierarchical"},
-        "all_gather": flat | no_all_to_all | {"hierarchical"},
+        "reduce_scatter": flat | no_all_to_all | switches | {"hierarchical"},
+        "all_gather": flat | no_all_to_all | switches | {"hierarchical"},
         "all_to_all": flat | {"hierarchical", "relay"},
         "broadcast": rooted,
         "reduce": rooted,
