@@ -55,6 +55,36 @@ CHIPS: Mapping[str, Chip] = {
 }
 
 
+SYSTEM: Mapping[str, Any] = {
+    "system": {"concurrent_chunks": 64, "injection_latency": "1us"},
+    "links": {"mtu": "9000B"},
+    "transport": {"variant": "new_reno", "window": "4MB", "initial_cwnd": 10},
+}
+"""What the scenarios of all runs share."""
+
+
+def topology(chip: Chip, gpus: int) -> dict[str, Any]:
+    """Return a machine: the largest NVLink domains that divide it, and a NIC for each GPU."""
+    sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
+    together = next((each for each in sizes if gpus % each == 0), gpus)
+    return {
+        "family": "hierarchical",
+        "ranks": gpus,
+        "scale_up": {
+            "ranks": together,
+            "switches": 4,
+            "bandwidth": f"{chip.scale_up_gbps}Gbps",
+            "latency": "0.5us",
+            "buffer": "unlimited",
+        },
+        "scale_out": {
+            "bandwidth": f"{chip.scale_out_gbps}Gbps",
+            "latency": "1us",
+            "buffer": "unlimited",
+        },
+    }
+
+
 class Run(NamedTuple):
     """A row of the table."""
 
@@ -150,7 +180,7 @@ class Run(NamedTuple):
             "name": self.id,
             "description": f"{self.group}: {self.source}",
             "fabric": "analytical",
-            "topology": self._topology(gpus),
+            "topology": topology(CHIPS[self.chip], gpus),
             "workload": {
                 "kind": "llm",
                 "model": self.card,
@@ -161,30 +191,7 @@ class Run(NamedTuple):
                 **self._workload(),
                 "compute": self._compute(efficiency),
             },
-            "system": {"concurrent_chunks": 64, "injection_latency": "1us"},
-            "links": {"mtu": "9000B"},
-            "transport": {"variant": "new_reno", "window": "4MB", "initial_cwnd": 10},
-        }
-
-    def _topology(self, gpus: int) -> dict[str, Any]:
-        chip = CHIPS[self.chip]
-        sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
-        together = next((each for each in sizes if gpus % each == 0), gpus)
-        return {
-            "family": "hierarchical",
-            "ranks": gpus,
-            "scale_up": {
-                "ranks": together,
-                "switches": 4,
-                "bandwidth": f"{chip.scale_up_gbps}Gbps",
-                "latency": "0.5us",
-                "buffer": "unlimited",
-            },
-            "scale_out": {
-                "bandwidth": f"{chip.scale_out_gbps}Gbps",
-                "latency": "1us",
-                "buffer": "unlimited",
-            },
+            **SYSTEM,
         }
 
     def _layout(self) -> dict[str, Any]:
@@ -254,18 +261,18 @@ class Table:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The runs by their id, in the order of the table."""
-        return {row["id"]: _run(row) for row in _rows(self.folder / "runs.csv")}
+        return {row["id"]: _run(row) for row in rows(self.folder / "runs.csv")}
 
     @cached_property
     def fits(self) -> dict[str, Fit]:
         """The fit of each group."""
-        return {row["group"]: _fit(row) for row in _rows(self.folder / "fits.csv")}
+        return {row["group"]: _fit(row) for row in rows(self.folder / "fits.csv")}
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
         """The stored prediction of each run."""
-        rows = _rows(self.folder / "predictions.csv")
-        return {row["id"]: _prediction(row) for row in rows}
+        found = rows(self.folder / "predictions.csv")
+        return {row["id"]: _prediction(row) for row in found}
 
     @cached_property
     def groups(self) -> dict[str, list[Run]]:
@@ -280,7 +287,7 @@ class Table:
         return self.groups[run.group][0] == run
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
+def rows(file: Path) -> list[dict[str, str]]:
     with file.open(encoding="utf-8", newline="") as opened:
         return list(csv.DictReader(opened))
 
