@@ -55,7 +55,7 @@ class Chip(NamedTuple):
     overlaps_writes: bool
     """Whether a tile's result is written while the next one is computed."""
     attention: dict[int, Attention]
-    """By the elements of a head; empty if nothing is known."""
+    """By the elements of a head."""
 
 
 # Backward: measured without a mask (305, 408, 465, 499, 518, 516), times what the mask costs in the
@@ -66,6 +66,9 @@ _CUDNN_H100_64 = Attention((225, 288, 334, 363, 379, 388), (138, 204, 252, 297, 
 # Forward and backward were measured together.
 _FLASH2_A100 = Attention(*2 * ((99, 133, 155, 173, 182, 189),))
 _FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
+
+# cuDNN through its front end, with 128 query heads and 8 heads of keys and values.
+_CUDNN_GB200 = Attention((408, 733, 1069, 1386, 1584, 1668), (329, 527, 655, 1054, 1211, 1304))
 
 _H100 = Chip(
     132,
@@ -90,14 +93,14 @@ CHIPS = {
         Measured(1792, 16128, 3072, 1745.0),
         Measured(15360, 4096, 3072, 3432.5),
         True,
-        {},
+        {128: _CUDNN_GB200},
     ),
     "gb200": Chip(
         148,
         Measured(4096, 9728, 2048, 1822.0),
         Measured(19456, 5120, 1536, 3615.6),
         True,
-        {},
+        {128: _CUDNN_GB200},
     ),
 }
 """The accelerators with published measurements, by name."""
@@ -112,8 +115,8 @@ _SHORTEST_CUT = 256
 """Elements of a sum below which a library does not cut: a few steps of the loop."""
 
 _FIRST_OPERANDS_PS = 600_000
-"""Time until a tile's first operands are there: a load from the memory (Citadel, Hopper and Ampere
-microbenchmarks: 470 to 570 cycles for the load itself) and its instructions."""
+"""Time until a tile's first operands are there: an estimate of the latency of a load from the
+memory with its instructions."""
 
 _GAP_PS = 900_000
 """Time between two kernels of a stream: A. Gray, "Getting started with CUDA graphs", NVIDIA (2019):

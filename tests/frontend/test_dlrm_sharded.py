@@ -142,7 +142,9 @@ def test_super_nodes_are_needed():
 
 def test_an_accelerator_needs_known_kernels():
     compute = {"accelerator": "mi300x"}
-    with pytest.raises(ScenarioError, match=r"compute\.accelerator: .*expected null or one of a100"):
+    with pytest.raises(
+        ScenarioError, match=r"compute\.accelerator: .*expected null or one of a100"
+    ):
         resolve(scenario("dlrm-h100-8", compute=compute))
 
 

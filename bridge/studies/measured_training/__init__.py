@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import packets, steps
+from bridge.studies.measured_training import dlrm, packets, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
-on 8 to 16384 GPUs. All measurements are public, and so are the layouts: you can rerun each row. To
-make this page, run
+on 8 to 16384 GPUs, of language models and of a recommendation model. All measurements are public,
+and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
 cosim study measured-training --scale full --page docs/measured.md
@@ -59,5 +59,5 @@ STUDY = Study(
     "measured-training",
     "Training steps: measured and predicted",
     INTRODUCTION,
-    (steps.EXPERIMENT, steps.PARTS_EXPERIMENT, packets.EXPERIMENT),
+    (steps.EXPERIMENT, steps.PARTS_EXPERIMENT, dlrm.EXPERIMENT, packets.EXPERIMENT),
 )
