@@ -14,6 +14,7 @@ lists where the measurements are from.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -66,6 +67,9 @@ _CUDNN_H100_64 = Attention((225, 288, 334, 363, 379, 388), (138, 204, 252, 297, 
 _FLASH2_A100 = Attention(*2 * ((99, 133, 155, 173, 182, 189),))
 _FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
 
+# cuDNN through its front end, with 128 query heads and 8 heads of keys and values.
+_CUDNN_GB200 = Attention((408, 733, 1069, 1386, 1584, 1668), (329, 527, 655, 1054, 1211, 1304))
+
 _H100 = Chip(
     132,
     Measured(2048, 2048, 13312, 794.5),
@@ -84,15 +88,35 @@ CHIPS = {
     "h100": _H100,
     "h800": _H100,
     "h200": _H100._replace(fp8=Measured(1280, 4096, 12032, 1453.4)),
+    "b200": Chip(
+        148,
+        Measured(1792, 16128, 3072, 1745.0),
+        Measured(15360, 4096, 3072, 3432.5),
+        True,
+        {128: _CUDNN_GB200},
+    ),
+    "gb200": Chip(
+        148,
+        Measured(4096, 9728, 2048, 1822.0),
+        Measured(19456, 5120, 1536, 3615.6),
+        True,
+        {128: _CUDNN_GB200},
+    ),
 }
 """The accelerators with published measurements, by name."""
 
 _TILES = ((128, 256), (256, 128), (128, 192), (192, 128), (128, 128), (64, 256), (256, 64))
 """Rows and columns of the tiles that a library chooses from."""
 
+_CUTS = (1, 2, 4, 8, 16, 32)
+"""Parts of the sums of a product that a library computes on SMs of their own (split-k)."""
+
+_SHORTEST_CUT = 256
+"""Elements of a sum below which a library does not cut: a few steps of the loop."""
+
 _FIRST_OPERANDS_PS = 600_000
-"""Time until a tile's first operands are there: a load from the memory (Citadel, Hopper and Ampere
-microbenchmarks: 470 to 570 cycles for the load itself) and its instructions."""
+"""Time until a tile's first operands are there: an estimate of the latency of a load from the
+memory with its instructions."""
 
 _GAP_PS = 900_000
 """Time between two kernels of a stream: A. Gray, "Getting started with CUDA graphs", NVIDIA (2019):
@@ -100,6 +124,17 @@ _GAP_PS = 900_000
 
 _MEMORY_FRACTION = 0.867
 """Measured bandwidth of a copy in the memory over the peak: 2903 of 3350 GB/s on the H100."""
+
+
+class _Way(NamedTuple):
+    """A way to compute a product."""
+
+    tile: tuple[int, int]
+    inner: int
+    """Elements of a sum that a tile adds up."""
+    waves: int
+    cuts: int
+    """Sums of each result; 1 if the sums are not cut."""
 
 
 class Kernels:
@@ -111,9 +146,12 @@ class Kernels:
         A name in `CHIPS`.
     fp8 : bool
         Whether matrix products have operands of 8 bits, if the accelerator has them.
+    efficiency : float
+        Fraction of this speed that kernels reach, for measured machines that are slower.
     """
 
-    def __init__(self, accelerator: str, fp8: bool) -> None:
+    def __init__(self, accelerator: str, fp8: bool, efficiency: float = 1.0) -> None:
+        self.efficiency = efficiency
         self.chip = CHIPS[accelerator]
         self.bytes_s = ACCELERATORS[accelerator].memory_gb_s * 1e9 * _MEMORY_FRACTION
         self.fp8 = fp8 and self.chip.fp8 is not None
@@ -143,9 +181,9 @@ class Kernels:
         if not rows or not number:
             return 0
         fastest = min(
-            waves * (_FIRST_OPERANDS_PS + self._tile_ps(tile, inner))
-            for tile in _TILES
-            for waves in [self._waves(tile, rows, columns, number)]
+            way.waves * (_FIRST_OPERANDS_PS + self._tile_ps(way))
+            + self._sums_ps(way, number * rows * columns)
+            for way in self._ways(rows, inner, columns, number)
         )
         written = self._moved_ps(number * rows * columns * result_bytes)
         if self.chip.overlaps_writes:
@@ -153,7 +191,7 @@ class Kernels:
         element = 1 if self.fp8 else 2
         operands = number * inner * (rows + columns) * element
         moved = self._moved_ps(operands + number * rows * columns * result_bytes)
-        return _bounded(_GAP_PS + max(fastest + written, moved))
+        return self._lasts(_GAP_PS + max(fastest + written, moved))
 
     def attention_ps(self, flop: int, sequence: int, head: int, *, backward: bool = False) -> int:
         """Return the time of causal attention that stays on the chip (FlashAttention, cuDNN).
@@ -176,25 +214,46 @@ class Kernels:
         inverse = [1 / tokens for tokens in reversed(LENGTHS)]
         each = [1 / rate for rate in reversed(tflops)]
         ps = float(np.interp(1 / sequence, inverse, each)) * flop
-        return _bounded(_GAP_PS + ps)
+        return self._lasts(_GAP_PS + ps)
 
     def pass_ps(self, moved_bytes: int) -> int:
         """Return the time of a kernel that only moves bytes to and from the memory."""
-        return _bounded(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
+        return self._lasts(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
 
     def scores_ps(self, flop: int, moved_bytes: int) -> int:
         """Return the time of attention whose scores pass through the memory."""
-        return _bounded(_GAP_PS + flop / self.flop_s * 1e12 + self._moved_ps(moved_bytes))
+        return self._lasts(_GAP_PS + flop / self.flop_s * 1e12 + self._moved_ps(moved_bytes))
+
+    def _lasts(self, ps: float) -> int:
+        lasts = ps / self.efficiency
+        if lasts > LONGEST_PS:
+            raise ScenarioError(
+                f"workload.compute: a kernel would last {lasts / 1e12:.3g} s: expected a model and "
+                f"batch that keep it below {LONGEST_PS // 10**12} s"
+            )
+        return round(lasts)
 
     def _moved_ps(self, moved_bytes: int) -> float:
         return moved_bytes / self.bytes_s * 1e12
 
-    def _tile_ps(self, tile: tuple[int, int], inner: int) -> float:
-        return 2 * tile[0] * tile[1] * inner * self.chip.sms / self.flop_s * 1e12
+    def _ways(self, rows: int, inner: int, columns: int, number: int) -> Iterator[_Way]:
+        """Yield the ways to cut products; few tiles with long sums are also cut along these."""
+        for tile in _TILES:
+            tiles = number * -(-rows // tile[0]) * -(-columns // tile[1])
+            for cuts in _CUTS:
+                if cuts > 1 and (tiles * cuts > self.chip.sms or inner < cuts * _SHORTEST_CUT):
+                    break
+                yield _Way(tile, -(-inner // cuts), -(-tiles * cuts // self.chip.sms), cuts)
 
-    def _waves(self, tile: tuple[int, int], rows: int, columns: int, number: int) -> int:
-        tiles = number * -(-rows // tile[0]) * -(-columns // tile[1])
-        return -(-tiles // self.chip.sms)
+    def _tile_ps(self, way: _Way) -> float:
+        flop = 2 * way.tile[0] * way.tile[1] * way.inner
+        return flop * self.chip.sms / self.flop_s * 1e12
+
+    def _sums_ps(self, way: _Way, results: int) -> float:
+        """Return the time of a second kernel that adds the sums of the cuts, in 4 bytes."""
+        if way.cuts == 1:
+            return 0
+        return _GAP_PS + self._moved_ps(2 * 4 * way.cuts * results)
 
     def _rate(self, best: Measured) -> float:
         """Return the FLOP/s at which `product_ps` is as fast as the measured product."""
@@ -203,23 +262,15 @@ class Kernels:
         if not self.chip.overlaps_writes:
             lasts -= self._moved_ps(2 * rows * columns)
         rates = []
-        for tile in _TILES:
-            waves = self._waves(tile, rows, columns, 1)
-            flop = 2 * tile[0] * tile[1] * inner * self.chip.sms * waves
-            rates.append(flop / (lasts - _GAP_PS - waves * _FIRST_OPERANDS_PS) * 1e12)
+        for way in self._ways(rows, inner, columns, 1):
+            flop = 2 * way.tile[0] * way.tile[1] * way.inner * self.chip.sms * way.waves
+            computes = lasts - _GAP_PS - way.waves * _FIRST_OPERANDS_PS
+            computes -= self._sums_ps(way, rows * columns)
+            rates.append(flop / computes * 1e12)
         return min(rate for rate in rates if rate > 0)
 
 
 @lru_cache(maxsize=16)
-def kernels(accelerator: str, fp8: bool) -> Kernels:
+def kernels(accelerator: str, fp8: bool, efficiency: float = 1.0) -> Kernels:
     """Return the kernels of an accelerator."""
-    return Kernels(accelerator, fp8)
-
-
-def _bounded(ps: float) -> int:
-    if ps > LONGEST_PS:
-        raise ScenarioError(
-            f"workload.compute: a kernel would last {ps / 1e12:.3g} s: expected a model and batch "
-            f"that keep it below {LONGEST_PS // 10**12} s"
-        )
-    return round(ps)
+    return Kernels(accelerator, fp8, efficiency)

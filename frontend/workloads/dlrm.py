@@ -28,6 +28,7 @@ from frontend.roofline import Cost, checked_duration_ps, matrix_product
 from frontend.schema.base import Problems
 from frontend.schema.workload import DlrmWorkload
 from frontend.topologies import Layout, TopologyFamily
+from frontend.workloads.dlrm_sharded import sharded_plan, sharded_problems
 from frontend.workloads.plan import Plan
 from frontend.workloads.registry import WorkloadKind
 
@@ -77,15 +78,23 @@ def look_up_cost(workload: DlrmWorkload) -> Cost:
     exchange partial sums.
     """
     sums = all_to_all_bytes(workload)
-    pooling = workload.embedding.pooling
+    pooling = _pooling(workload)
     return Cost(sums // workload.element * pooling, sums * pooling + sums)
 
 
 def update_cost(workload: DlrmWorkload) -> Cost:
     """Return the cost of the embedding update: read the gradients and access every pooled row."""
     sums, embedding = all_to_all_bytes(workload), workload.embedding
-    accesses = embedding.pooling * embedding.update_accesses
-    return Cost(sums // workload.element * embedding.pooling, sums * accesses + sums)
+    pooling = _pooling(workload)
+    return Cost(
+        sums // workload.element * pooling, sums * pooling * embedding.update_accesses + sums
+    )
+
+
+def _pooling(workload: DlrmWorkload) -> int:
+    pooling = workload.embedding.pooling
+    assert isinstance(pooling, int)  # tables differ with `sharding` only
+    return pooling
 
 
 def _stack(name: str, inputs: int, widths: tuple[int, ...]) -> list[Layer]:
@@ -193,6 +202,13 @@ class _Dlrm(WorkloadKind[DlrmWorkload]):
     model = DlrmWorkload
 
     def problems(self, workload: DlrmWorkload, ranks: int, family: TopologyFamily[Any]) -> Problems:
+        if workload.embedding.sharding is not None:
+            yield from sharded_problems(workload)
+            return
+        if workload.cross is not None or workload.compute.accelerator is not None:
+            key = "cross" if workload.cross is not None else "compute.accelerator"
+            problem = "expected null, because workload.embedding.sharding is null"
+            yield f"workload.{key}", problem
         columns = workload.embedding.tables * workload.embedding.dimension
         if columns % ranks:
             yield (
@@ -204,8 +220,16 @@ class _Dlrm(WorkloadKind[DlrmWorkload]):
     def plan(
         self, workload: DlrmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
-        """Return the plan of `workload.iterations` iterations; all ranks have the same trace."""
-        return _Builder(workload, collective or CollectiveAlgorithms()).build()
+        """Return the plan of `workload.iterations` iterations.
+
+        All ranks have the same trace, unless tables are sharded by rows.
+        """
+        algorithms = collective or CollectiveAlgorithms()
+        if workload.embedding.sharding is not None:
+            together = layout.super_node or layout.ranks
+            layers = bottom_layers(workload), top_layers(workload)
+            return sharded_plan(workload, *layers, layout.ranks, together, algorithms)
+        return _Builder(workload, algorithms).build()
 
 
 KIND = _Dlrm()

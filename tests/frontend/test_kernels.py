@@ -103,10 +103,20 @@ def scenario(**compute):
     )  # fmt: skip
 
 
-def test_an_efficiency_does_not_matter():
-    made = [Operators(scenario(efficiency=one).workload) for one in (0.2, 0.9)]
+def test_an_efficiency_is_relative_to_the_shapes():
+    made = [Operators(scenario(efficiency=one).workload) for one in (None, 1, 0.5, 2)]
     for name in ("projections", "scores", "output_projection", "network", "output"):
-        assert getattr(made[0], name) == getattr(made[1], name)
+        default, whole, half, double = (getattr(one, name) for one in made)
+        assert default == whole
+        assert half == pytest.approx([2 * ps for ps in whole], rel=1e-6)
+        assert double == pytest.approx([ps / 2 for ps in whole], rel=1e-6)
+
+
+def test_few_tiles_with_long_sums_are_cut():
+    # 8 tiles for 132 SMs: the sums of 2^16 elements are cut, and one wave of a part is shorter.
+    lasts = H100.product_ps(512, 2**16, 256)
+    tile = 2 * 128 * 128 * 2**16 * 132 / 900e12 * 1e12
+    assert lasts < tile / 2
 
 
 @pytest.mark.parametrize(
@@ -115,6 +125,7 @@ def test_an_efficiency_does_not_matter():
         ({"accelerator": "tpu_v5p"}, "kernels"),
         ({"peak_flops": "1PFLOPS"}, "peak_flops"),
         ({"memory_bandwidth": "1TB/s"}, "memory_bandwidth"),
+        ({"kernels": "roofline", "efficiency": 1.5}, "efficiency"),
     ],
 )
 def test_shapes_need_an_accelerator_as_it_was_measured(compute, key):

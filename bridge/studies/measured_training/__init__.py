@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import packets, steps
+from bridge.studies.measured_training import dlrm, packets, shapes, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
-on 8 to 16384 GPUs. All measurements are public, and so are the layouts: you can rerun each row. To
-make this page, run
+on 8 to 16384 GPUs, of language models and of a recommendation model. All measurements are public,
+and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
 cosim study measured-training --scale full --page docs/measured.md
@@ -26,10 +26,13 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out res
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
 commit and file. Half are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
 time of every step: a row is the median of all of them. `config_*.sh` of the submissions has the
-layouts. The others are tables of NVIDIA and Meta. To read the logs of another round into rows, run
+layouts. The others are tables of NVIDIA and Meta. Of the papers of Megatron-LM of 2021 and 2022,
+two rows were compared with public copies of the abstracts: 1T on 3072 GPUs reaches 502 PFLOP/s, and
+530B on 2240 GPUs 54.2 % of the peak; the other rows were not compared. The rows of Llama 3 agree
+with a talk of its authors (P. Balaji, SC 2024). To read the logs of another round into rows, run
 
 ```sh
-python -m bridge.studies.measured_training.mlperf CLONE llama31_405b llama31_8b
+python -m bridge.studies.measured_training.mlperf CLONE llama31_405b llama31_8b dlrm_dcnv2
 ```
 
 in which `CLONE` is a clone of `mlcommons/training_results_vX.Y`.
@@ -38,8 +41,9 @@ in which `CLONE` is a clone of `mlcommons/training_results_vX.Y`.
 `compute.efficiency`, from the smallest system. All else is predicted. *Two numbers* are shown
 beside it: a factor, and a time that is the same for each step, from the two smallest systems of the
 same layout. If that time is large, something in a step does not shrink with more GPUs and is not in
-the model. `python -m bridge.studies.measured_training.fit` fits the numbers again. Kernels by
-their shape need no fit, but are less exact yet ([llm](llm.md#kernels-by-their-shape)).
+the model. `python -m bridge.studies.measured_training.fit` fits the numbers again. *Shapes* means
+kernels by their shape ([llm](llm.md#kernels-by-their-shape)), with one number for each group, or
+none.
 
 **The baseline** is the textbook's formula, fitted likewise: FLOP of the model / (peak · share) · (1
 + (p - 1) / (v · m)), with p pipeline stages, v chunks and m micro-batches.
@@ -59,5 +63,11 @@ STUDY = Study(
     "measured-training",
     "Training steps: measured and predicted",
     INTRODUCTION,
-    (steps.EXPERIMENT, steps.PARTS_EXPERIMENT, packets.EXPERIMENT),
+    (
+        steps.EXPERIMENT,
+        shapes.EXPERIMENT,
+        dlrm.EXPERIMENT,
+        steps.PARTS_EXPERIMENT,
+        packets.EXPERIMENT,
+    ),
 )

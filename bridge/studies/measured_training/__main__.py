@@ -7,6 +7,7 @@ import json
 
 import click
 
+from bridge.studies.measured_training import dlrm
 from bridge.studies.measured_training.runs import Table
 
 
@@ -17,12 +18,17 @@ def main(name: str) -> None:
 
     The IDs are in the table of docs/measured.md.
     """
-    table = Table()
-    if name not in table.runs:
-        close = difflib.get_close_matches(name, table.runs) or list(table.runs)
+    table, others = Table(), dlrm.TABLE
+    known = [*table.runs, *others.runs]
+    if name not in known:
+        close = difflib.get_close_matches(name, known) or known
         raise click.UsageError(f"{name!r} is not known; accepted: {', '.join(close)}")
-    run = table.runs[name]
-    click.echo(json.dumps(run.scenario(table.fits[run.group].efficiency), indent=1))
+    if name in others.runs:
+        scenario = others.runs[name].scenario(others.predictions[name].efficiency)
+    else:
+        run = table.runs[name]
+        scenario = run.scenario(table.fits[run.group].efficiency)
+    click.echo(json.dumps(scenario, indent=1))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ objects, so the clone may be bare. ``--layouts SYSTEM`` reads no result of syste
 but only their layouts and batches: for predictions that are made before the measurement is known.
 
 A log has lines of JSON after ``:::MLLOG``. ``tracked_stats`` has the time of training steps, or
-samples a second. A step is the median of all such values of all logs of a system. The layout is in
-``config_*.sh`` of the submission, and the machine in ``systems/SYSTEM.json``.
+samples a second. A step is the median of all such values of all logs of a system. Logs of
+``dlrm_dcnv2`` have the rate of the whole run only, with its evaluations; there, each time between
+two evaluations, divided by its steps, is a value. The layout is in ``config_*.sh`` of the
+submission, and the machine in ``systems/SYSTEM.json``.
 """
 
 from __future__ import annotations
@@ -140,26 +142,46 @@ def measured(clone: Clone, folder: PurePosixPath) -> Measured:
     said: dict[str, Any] = {}
     steps: list[float] = []
     rates: list[float] = []
-    for file in clone.files:
-        if file.parent != folder or not file.match("result_*.txt"):
-            continue
-        for line in clone.text(file).splitlines():
-            _, marker, text = line.partition(":::MLLOG")
-            if not marker:
-                continue
-            entry = json.loads(text)
+    between: list[float] = []
+    logs = [one for one in clone.files if one.parent == folder and one.match("result_*.txt")]
+    for file in logs:
+        lines = (line.partition(":::MLLOG") for line in clone.text(file).splitlines())
+        entries = [json.loads(text) for _, marker, text in lines if marker]
+        for entry in entries:
             key, value = entry["key"], entry["value"]
             if key in SAMPLE_KEYS:
                 said[key] = value
             elif key == "tracked_stats" and isinstance(value, dict):
                 steps += [value[name] for name in STEP_KEYS if name in value]
                 rates += [value["throughput"]] if "throughput" in value else []
+        between += between_evaluations(entries)
     if steps:
         return Measured(said, median(steps), len(steps), "median step")
+    if between and len(rates) <= len(logs):
+        return Measured(said, median(between), len(between), "median time between evaluations")
     if rates:
         step_s = said["global_batch_size"] / median(rates)
         return Measured(said, step_s, len(rates), "batch / median throughput")
     return Measured(said, None, 0, "")
+
+
+def between_evaluations(entries: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """Yield the time of a step in each interval from one evaluation to the next one.
+
+    Logs count evaluations in epochs, so the number of samples and the batch have to be there.
+    """
+    said = {entry["key"]: entry["value"] for entry in entries}
+    if not {"train_samples", "global_batch_size"} <= said.keys():
+        return
+    epoch = -(-said["train_samples"] // said["global_batch_size"])
+    stopped: Mapping[str, Any] | None = None
+    for entry in entries:
+        if entry["key"] == "eval_stop":
+            stopped = entry
+        elif entry["key"] == "eval_start" and stopped is not None:
+            first, last = (one["metadata"].get("epoch_num", 0) for one in (stopped, entry))
+            if last > first:
+                yield (entry["time_ms"] - stopped["time_ms"]) / 1e3 / (last - first) / epoch
 
 
 def row(clone: Clone, folder: PurePosixPath, hidden: Sequence[str]) -> dict[str, Any]:
@@ -181,7 +203,7 @@ def row(clone: Clone, folder: PurePosixPath, hidden: Sequence[str]) -> dict[str,
         for name in ("TENSOR_MODEL", "PIPELINE_MODEL", "CONTEXT")
     )
     replicas = nodes * each // (tp * pp * cp)
-    minibatch = _count(settings.get("MINIBS", ""))
+    batch = _count(settings.get("MINIBS", "")) * replicas or _count(settings.get("BATCHSIZE", ""))
     return {
         "system": f"{submitter}/{system}",
         "benchmark": folder.name,
@@ -193,7 +215,7 @@ def row(clone: Clone, folder: PurePosixPath, hidden: Sequence[str]) -> dict[str,
         "pp": pp,
         "chunks": _count(settings.get("INTERLEAVED_PIPELINE", "")) or 1,
         "micro_batch": settings.get("MICRO_BATCH_SIZE", ""),
-        "global_batch": seen.said.get("global_batch_size", minibatch * replicas),
+        "global_batch": seen.said.get("global_batch_size", batch),
         "sequence": seen.said.get("max_sequence_length", ""),
         "precision": "fp4" if settings.get("FP4") == "True" else "fp8" if settings else "",
         "tp_overlap": settings.get("TP_COMM_OVERLAP", ""),

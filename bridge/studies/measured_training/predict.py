@@ -42,26 +42,32 @@ class Step(NamedTuple):
     parts: Mapping[str, float]
 
 
-def points(run: Run, efficiency: float) -> dict[str, Point]:
+def points(run: Run, efficiency: float, shapes: bool = False) -> dict[str, Point]:
     """Return the simulations of a run: whole, or its start, and a short and a long replica."""
     first = 2 * run.pp
+
+    def point(replicas: int, micro_batches: int) -> Point:
+        return _point(run, efficiency, replicas, micro_batches, shapes)
+
     if run.micro_batches <= 3 * run.pp:
-        return {"whole": _point(run, efficiency, run.simulated_replicas, run.micro_batches)}
+        return {"whole": point(run.simulated_replicas, run.micro_batches)}
     least = 1 if run.stages > 1 else 2  # a simulation needs two ranks
     return {
-        "start": _point(run, efficiency, run.simulated_replicas, first),
-        "short": _point(run, efficiency, least, first),
-        "long": _point(run, efficiency, least, first + run.pp),
+        "start": point(run.simulated_replicas, first),
+        "short": point(least, first),
+        "long": point(least, first + run.pp),
     }
 
 
-def _point(run: Run, efficiency: float, replicas: int, micro_batches: int) -> Point:
+def _point(run: Run, efficiency: float, replicas: int, micro_batches: int, shapes: bool) -> Point:
+    kernels = "shapes" if shapes else "roofline"
     layout = f"tp {run.tp} cp {run.cp} pp {run.pp} chunks {run.chunks} batch {run.micro_batch}"
     name = (
-        f"{run.model} {run.sequence} on {run.chip} {run.precision} {efficiency:.6g} {layout} "
+        f"{run.model} {run.sequence} on {run.chip} {run.precision} {kernels} {efficiency:.6g} "
+        f"{layout} "
         f"{' '.join(sorted(run.options))} {replicas} x {micro_batches}"
     ).replace(":", "-")
-    scenario = run.scenario(efficiency, replicas, micro_batches)
+    scenario = run.scenario(efficiency, replicas, micro_batches, shapes=shapes)
     # The same simulation can belong to several runs.
     del scenario["description"]
     return Point(name, load_scenario(scenario | {"name": "step"}))

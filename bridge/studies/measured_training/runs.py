@@ -35,6 +35,8 @@ class Chip(NamedTuple):
     """Name in a scenario."""
     scale_up_gbps: int
     """NVLink in each direction."""
+    gathered_gbps: int
+    """What an all-gather over NVLink reaches, measured: with `shapes`, in place of the rate."""
     scale_out_gbps: int
     """NIC of an accelerator."""
     rack: int = 0
@@ -46,13 +48,46 @@ class Chip(NamedTuple):
 
 
 CHIPS: Mapping[str, Chip] = {
-    "a100": Chip("a100", 2400, 200),
-    "h100": Chip("h100", 3600, 400),
-    "h200": Chip("h200", 3600, 400),
-    "b200": Chip("b200", 7200, 400, fp4_tflops=9000),
-    "gb200": Chip("gb200", 7200, 400, rack=72, fp4_tflops=10000),
-    "gb300": Chip("gb200", 7200, 800, rack=72, fp4_tflops=15000, memory_gb=288),
+    "a100": Chip("a100", 2400, 1879, 200),
+    "h100": Chip("h100", 3600, 2891, 400),
+    "h200": Chip("h200", 3600, 2891, 400),
+    "b200": Chip("b200", 7200, 5968, 400, fp4_tflops=9000),
+    "gb200": Chip("gb200", 7200, 5968, 400, rack=72, fp4_tflops=10000),
+    "gb300": Chip("gb200", 7200, 5968, 800, rack=72, fp4_tflops=15000, memory_gb=288),
 }
+
+
+SYSTEM: Mapping[str, Any] = {
+    "system": {"concurrent_chunks": 64, "injection_latency": "1us"},
+    "links": {"mtu": "9000B"},
+    "transport": {"variant": "new_reno", "window": "4MB", "initial_cwnd": 10},
+}
+"""What the scenarios of all runs share."""
+
+
+def topology(chip: Chip, gpus: int, measured: bool = False) -> dict[str, Any]:
+    """Return a machine: the largest NVLink domains that divide it, and a NIC for each GPU.
+
+    NVLink has its nominal rate, or the `measured` one.
+    """
+    sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
+    together = next((each for each in sizes if gpus % each == 0), gpus)
+    return {
+        "family": "hierarchical",
+        "ranks": gpus,
+        "scale_up": {
+            "ranks": together,
+            "switches": 4,
+            "bandwidth": f"{chip.gathered_gbps if measured else chip.scale_up_gbps}Gbps",
+            "latency": "0.5us",
+            "buffer": "unlimited",
+        },
+        "scale_out": {
+            "bandwidth": f"{chip.scale_out_gbps}Gbps",
+            "latency": "1us",
+            "buffer": "unlimited",
+        },
+    }
 
 
 class Run(NamedTuple):
@@ -131,7 +166,12 @@ class Run(NamedTuple):
         return flop * again / self.gpus / self.measured / 1e12
 
     def scenario(
-        self, efficiency: float, replicas: int | None = None, micro_batches: int | None = None
+        self,
+        efficiency: float,
+        replicas: int | None = None,
+        micro_batches: int | None = None,
+        *,
+        shapes: bool = False,
     ) -> dict[str, Any]:
         """Return the run as a scenario.
 
@@ -141,6 +181,8 @@ class Run(NamedTuple):
             The fitted number of its group.
         replicas, micro_batches : int, optional
             Other numbers than those of the run.
+        shapes : bool
+            Whether kernels take as long as their shape lets expect.
         """
         replicas = replicas or self.replicas
         micro_batches = micro_batches or self.micro_batches
@@ -150,7 +192,7 @@ class Run(NamedTuple):
             "name": self.id,
             "description": f"{self.group}: {self.source}",
             "fabric": "analytical",
-            "topology": self._topology(gpus),
+            "topology": topology(CHIPS[self.chip], gpus, measured=shapes),
             "workload": {
                 "kind": "llm",
                 "model": self.card,
@@ -159,32 +201,9 @@ class Run(NamedTuple):
                 "micro_batch": self.micro_batch,
                 "check_memory": False,
                 **self._workload(),
-                "compute": self._compute(efficiency),
+                "compute": self._compute(efficiency, shapes),
             },
-            "system": {"concurrent_chunks": 64, "injection_latency": "1us"},
-            "links": {"mtu": "9000B"},
-            "transport": {"variant": "new_reno", "window": "4MB", "initial_cwnd": 10},
-        }
-
-    def _topology(self, gpus: int) -> dict[str, Any]:
-        chip = CHIPS[self.chip]
-        sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
-        together = next((each for each in sizes if gpus % each == 0), gpus)
-        return {
-            "family": "hierarchical",
-            "ranks": gpus,
-            "scale_up": {
-                "ranks": together,
-                "switches": 4,
-                "bandwidth": f"{chip.scale_up_gbps}Gbps",
-                "latency": "0.5us",
-                "buffer": "unlimited",
-            },
-            "scale_out": {
-                "bandwidth": f"{chip.scale_out_gbps}Gbps",
-                "latency": "1us",
-                "buffer": "unlimited",
-            },
+            **SYSTEM,
         }
 
     def _layout(self) -> dict[str, Any]:
@@ -210,10 +229,14 @@ class Run(NamedTuple):
             "overlap": {"tp": has("tp_overlap"), "gather": has("gather")},
         }
 
-    def _compute(self, efficiency: float) -> dict[str, Any]:
+    def _compute(self, efficiency: float, shapes: bool) -> dict[str, Any]:
         chip = CHIPS[self.chip]
         found: dict[str, Any] = {"accelerator": chip.accelerator, "efficiency": efficiency}
-        if self.precision == "fp4":
+        if shapes:
+            found["kernels"] = "shapes"
+            if "unfused_loss" in self.options:
+                found["loss_accesses"] = 13
+        elif self.precision == "fp4":
             found["peak_flops"] = f"{chip.fp4_tflops}TFLOPS"
         if chip.memory_gb:
             found["memory"] = f"{chip.memory_gb}GB"
@@ -254,18 +277,18 @@ class Table:
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The runs by their id, in the order of the table."""
-        return {row["id"]: _run(row) for row in _rows(self.folder / "runs.csv")}
+        return {row["id"]: _run(row) for row in rows(self.folder / "runs.csv")}
 
     @cached_property
     def fits(self) -> dict[str, Fit]:
         """The fit of each group."""
-        return {row["group"]: _fit(row) for row in _rows(self.folder / "fits.csv")}
+        return {row["group"]: _fit(row) for row in rows(self.folder / "fits.csv")}
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
         """The stored prediction of each run."""
-        rows = _rows(self.folder / "predictions.csv")
-        return {row["id"]: _prediction(row) for row in rows}
+        found = rows(self.folder / "predictions.csv")
+        return {row["id"]: _prediction(row) for row in found}
 
     @cached_property
     def groups(self) -> dict[str, list[Run]]:
@@ -280,7 +303,7 @@ class Table:
         return self.groups[run.group][0] == run
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
+def rows(file: Path) -> list[dict[str, str]]:
     with file.open(encoding="utf-8", newline="") as opened:
         return list(csv.DictReader(opened))
 

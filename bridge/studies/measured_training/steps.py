@@ -256,14 +256,14 @@ measurement does not show it. So the prediction of 512 GPUs is 3 % too fast.
 
 **Megatron-LM, 2021 to 2024, and NeMo 24.07** have other models than the one that is fitted. The
 fitted models are small, and 530B and 1T are 13 to 22 % too slow, because the share of the peak
-grows with the size of the matrices. One number for all models is not enough; that is what
-efficiencies of kernels are for. For Megatron-LM 2024, the table gives neither micro-batches nor
+grows with the size of the matrices. One number for all models is not enough; kernels by their shape
+are below. For Megatron-LM 2024, the table gives neither micro-batches nor
 chunks: one sequence and one layer are assumed, which may be wrong for 16B and 32B.
 
 **Llama 3, 16384 H100**: +3 %, from the number of 8192 GPUs (0.53). Eight replicas are simulated.
 
-Not here: LoRA (frozen weights are not modelled), MegaScale and DeepSeek-V3, whose runs lack parts
-of their layouts, and DLRM DCNv2.
+Not here: LoRA (frozen weights are not modelled), and MegaScale and DeepSeek-V3, whose runs lack
+parts of their layouts.
 """
 
 EXPERIMENT = Experiment("Steps of published runs", (FIGURE,), evaluate, notes=NOTES)

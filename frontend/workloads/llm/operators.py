@@ -158,7 +158,9 @@ class Operators:
         """Where tokens go, if routing is uneven."""
         fp8, compute = workload.precision == "fp8", workload.compute
         self._compute = compute.roofline(fp8)
-        self._kernels = kernels(compute.accelerator, fp8) if compute.kernels == "shapes" else None
+        self._kernels = None
+        if compute.kernels == "shapes":
+            self._kernels = kernels(compute.accelerator, fp8, compute.efficiency or 1.0)
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -224,10 +226,15 @@ class Operators:
             # The product for the scores again.
             return Times(forward, self._time("scores", Cost(5 * flop // 2, 2 * moved)), 0)
         # Scores are written, read and written by the softmax, and read once more.
+        gradients = 2 * (moved + 4 * scores * ELEMENT)
         moved += 4 * scores * ELEMENT
+        if self._kernels is not None:
+            # Dropout reads and writes them again, with a mask of one byte; so does its gradient.
+            moved += 5 * scores
+            gradients += 5 * scores
         forward = self._time("scores", Cost(flop, moved))
         again = forward if self.workload.recompute == "selective" else 0
-        return Times(forward, self._time("scores", Cost(2 * flop, 2 * moved)) + again, 0)
+        return Times(forward, self._time("scores", Cost(2 * flop, gradients)) + again, 0)
 
     @cached_property
     def output_projection(self) -> Times:
@@ -323,9 +330,13 @@ class Operators:
         inner = -(-width // self.layout.tp)
         # The activation function reads one or two factors and writes the product.
         moved = (3 if self.card.gated else 2) * tokens * inner * ELEMENT
-        times = self._time(name, Cost(0, moved), number)
+        forward = backward = self._time(name, Cost(0, moved), number)
+        if self._kernels is not None:
+            # The gradient reads that of the product, and writes one for each factor.
+            moved = (5 if self.card.gated else 3) * tokens * inner * ELEMENT
+            backward = self._time(name, Cost(0, moved), number)
         matrices = network_matrices(self.card.hidden, width, self.card.gated)
-        return self._products(name, matrices, tokens, number).plus(Times(times, times, 0))
+        return self._products(name, matrices, tokens, number).plus(Times(forward, backward, 0))
 
     def _products(
         self, name: str, matrices: list[Matrix], tokens: int | None = None, number: int = 1

@@ -195,17 +195,17 @@ class LlmCompute(Model):
     """The accelerator, whose rates and memory the docs list."""
     kernels: Literal["roofline", "shapes"] = "roofline"
     """How long a kernel takes. roofline: max(FLOP / peak, bytes / memory bandwidth) / `efficiency`.
-    shapes: as its shape lets expect (tiles, waves, attention's measured rates, launches), without
-    any efficiency; for the accelerators that docs/llm.md lists."""
+    shapes: as its shape lets expect (tiles, waves, attention's measured rates, launches) /
+    `efficiency`; for the accelerators that docs/llm.md lists."""
     peak_flops: ComputeRate | None = None
     """Peak compute rate, if it differs from the accelerator's."""
     memory_bandwidth: ByteRate | None = None
     """Memory bandwidth, if it differs."""
     memory: PositiveSize | None = None
     """Memory of a rank, if it differs."""
-    efficiency: Annotated[float, Field(gt=0, le=1)] = 0.6
-    """Fraction of the peak compute rate and memory bandwidth that operators reach, as measured;
-    `shapes` ignores it."""
+    efficiency: Annotated[float, Field(gt=0, le=2)] | None = None
+    """roofline: fraction of the peak compute rate and memory bandwidth that operators reach, at
+    most 1; null: 0.6, as measured. shapes: speed relative to that of the shapes; null: 1."""
     loss_accesses: Accesses = 2
     """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
     without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
@@ -217,6 +217,9 @@ class LlmCompute(Model):
     @model_validator(mode="after")
     def _measured(self) -> Self:
         if self.kernels == "roofline":
+            if self.efficiency is not None and self.efficiency > 1:
+                problem = "expected at most 1, because workload.compute.kernels is roofline"
+                raise cross_check_error("workload.compute.efficiency", problem)
             return self
         if self.accelerator not in CHIPS:
             problem = f"expected roofline, because shapes needs one of {', '.join(CHIPS)}"
@@ -234,7 +237,7 @@ class LlmCompute(Model):
         return Compute(
             peak_flops=self.peak_flops or ComputeRate(round(tflops * 10**12)),
             memory_bandwidth=self.memory_bandwidth or ByteRate(known.memory_gb_s * 10**9),
-            efficiency=self.efficiency,
+            efficiency=1.0 if self.kernels == "shapes" else self.efficiency or 0.6,
         )
 
     @property

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import bridge
 from bridge.studies.measured_training import __main__ as printing
-from bridge.studies.measured_training import mlperf, steps
+from bridge.studies.measured_training import dlrm, mlperf, shapes, steps
 from bridge.studies.measured_training.fit import second
 from bridge.studies.measured_training.predict import PARTS, points, step, textbook_s
 from bridge.studies.measured_training.runs import Table
@@ -82,6 +82,53 @@ def test_no_error_grows():
         found = steps.error(run, TABLE.predictions[run.id].one_number_s)
         if found is not None:
             assert abs(found) <= abs(stored[run.id]) + GROWTH, run.id
+    for row in shapes.stored().values():
+        found = steps.error(TABLE.runs[row.id], row.one_number_s)
+        assert abs(found) <= abs(stored[f"shapes {row.id}"]) + GROWTH, row.id
+    for run in dlrm.TABLE.runs.values():
+        error = dlrm.TABLE.predictions[run.id].one_number_s / run.measured_s - 1
+        assert abs(error) <= abs(stored[run.id]) + GROWTH, run.id
+
+
+@pytest.mark.parametrize("run", dlrm.TABLE.runs.values(), ids=lambda run: run.id)
+def test_every_run_of_dlrm_is_a_scenario_with_its_batch(run):
+    workload = load_scenario(run.scenario(1.0)).workload
+    assert workload.batch_per_gpu * run.gpus == run.global_batch
+    first = dlrm.TABLE.first(run)
+    assert not first.blind
+    assert first.gpus <= run.gpus
+
+
+def test_the_time_between_evaluations_is_that_of_its_steps():
+    def entry(key, value=None, ms=0, epoch=None):
+        metadata = {} if epoch is None else {"epoch_num": epoch}
+        return {"key": key, "value": value, "time_ms": ms, "metadata": metadata}
+
+    log = [
+        entry("global_batch_size", 10),
+        entry("train_samples", 995),  # 100 steps an epoch
+        entry("eval_start", ms=1000, epoch=0.1),  # after the start, which is left out
+        entry("eval_stop", ms=1700, epoch=0.1),
+        entry("eval_start", ms=2700, epoch=0.3),
+        entry("eval_stop", ms=3000, epoch=0.3),
+        entry("eval_start", ms=3500, epoch=0.4),
+    ]
+    assert list(mlperf.between_evaluations(log)) == pytest.approx([0.05, 0.05])
+    assert list(mlperf.between_evaluations(log[1:])) == []
+
+
+def test_kernels_by_their_shape_go_with_nvlink_as_measured():
+    run = TABLE.runs["8b-b200-8"]
+    scenario = run.scenario(0.5, shapes=True)
+    assert scenario["workload"]["compute"]["kernels"] == "shapes"
+    assert scenario["topology"]["scale_up"]["bandwidth"] == "5968Gbps"
+    assert run.scenario(0.5)["topology"]["scale_up"]["bandwidth"] == "7200Gbps"
+    assert {one.id for one in shapes.chosen("small")} <= {*shapes.stored()}
+
+
+def test_shapes_have_no_kernels_in_four_bits():
+    for name in shapes.stored():
+        assert TABLE.runs[name].precision != "fp4"
 
 
 LINES = [
