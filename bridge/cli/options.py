@@ -130,6 +130,14 @@ set_option = click.option(
 
 seed_option = click.option("--seed", type=int, help="Set the scenario's random seed.")
 
+seeds_option = click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(2, 1000),
+    help="Simulate with N seeds, from the scenario's on, and show means with 95 % confidence "
+    "intervals.",
+)
+
 
 def out_folder_option(help_text: str) -> Callable[[F], F]:
     """Return the option ``--out`` of a command that writes a folder."""
