@@ -89,7 +89,8 @@ allow_files_option = click.option(
     expose_value=False,
     callback=_allow_files,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder in which the scenario may read files, besides its own; may be repeated.",
+    help="Folder in which the scenario may read files, besides its own and its Git repository; may "
+    "be repeated. The environment variable COSIM_FILES has such folders for all scenarios.",
 )
 
 allow_hooks_option = click.option(
