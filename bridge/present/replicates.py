@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import fmean, stdev, variance
 from typing import NamedTuple
 
 from bridge.present.metrics import Metric
@@ -43,6 +43,33 @@ def interval(values: Sequence[float]) -> Interval | None:
         quantile = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
         half = quantile * stdev(values) / math.sqrt(len(values))
     return Interval(fmean(values), half, min(values), max(values), len(values))
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Interval | None:
+    """Return the mean of a second group minus that of a first one, with Welch's interval.
+
+    The interval is None if a group has a single value; None for groups without values.
+    """
+    if not first or not second:
+        return None
+    half = None
+    if min(len(first), len(second)) > 1:
+        half = _welch(first, second)
+    means = fmean(second) - fmean(first)
+    least, greatest = min(second) - max(first), max(second) - min(first)
+    return Interval(means, half, least, greatest, len(first) + len(second))
+
+
+def _welch(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return half of the interval of a difference of means whose variances may differ."""
+    from scipy.special import stdtrit
+
+    parts = [(variance(values) / len(values), len(values) - 1) for values in (first, second)]
+    squared = sum(part for part, _ in parts)
+    if squared == 0:
+        return 0.0
+    freedom = squared**2 / sum(part**2 / free for part, free in parts)
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(squared)
 
 
 def of_metric(metric: Metric, results: Sequence[Result]) -> Interval | None:

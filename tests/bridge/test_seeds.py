@@ -20,7 +20,7 @@ from bridge.batch.sweep import axis
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present.metrics import METRICS
-from bridge.present.replicates import interval
+from bridge.present.replicates import difference, interval
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -64,6 +64,43 @@ def test_the_interval_is_that_of_scipy(values: list[float]) -> None:
     )
     assert math.isclose(found.mean - found.half_width, low, rel_tol=1e-6, abs_tol=1e-3)
     assert math.isclose(found.mean + found.half_width, high, rel_tol=1e-6, abs_tol=1e-3)
+
+
+@given(
+    st.lists(st.integers(0, 1000), min_size=2, max_size=9),
+    st.lists(st.integers(0, 1000), min_size=2, max_size=9),
+)
+@settings(deadline=None)
+@pytest.mark.filterwarnings("ignore:Precision loss")  # of scipy, if all values are equal
+def test_the_difference_of_groups_is_welchs(first: list[int], second: list[int]) -> None:
+    from scipy import stats
+
+    found = difference(first, second)
+    assert found is not None
+    assert found.half_width is not None
+    if len(set(first)) == len(set(second)) == 1:
+        assert found.half_width == 0
+        return
+    expected = stats.ttest_ind(second, first, equal_var=False).confidence_interval()
+    assert math.isclose(found.mean - found.half_width, expected.low, rel_tol=1e-6, abs_tol=1e-4)
+    assert math.isclose(found.mean + found.half_width, expected.high, rel_tol=1e-6, abs_tol=1e-4)
+
+
+def test_compare_takes_seeds_as_one(small_file: Path) -> None:
+    """Twice the latency is certain; the same scenario again is not."""
+    over = ["--over", "topology.latency=1us,100us", "--seeds", "3", "--set", NOISE, "-o", "out"]
+    assert CliRunner().invoke(main, ["sweep", str(small_file), *over]).exit_code == 0
+    shown = CliRunner().invoke(main, ["compare", "out"])
+    assert shown.exit_code == 0, shown.stderr
+    rows = [line.split() for line in shown.stdout.splitlines() if line.strip()][2:]
+    assert [row[0] for row in rows] == ["1us", "100us"]
+    assert [row[1] for row in rows] == ["3", "3"]
+    assert rows[1][-1] == "yes"
+    answer = json.loads(CliRunner().invoke(main, ["compare", "out", "--json"]).stdout)
+    first, second = (group["time_ns"] for group in answer["seed_groups"])
+    apart = answer["seed_groups"][1]["difference_ns"]
+    assert apart["mean"] == pytest.approx(second["mean"] - first["mean"])
+    assert apart["mean"] > apart["half_width"] > 0
 
 
 def test_means_are_those_of_the_single_runs(small_file: Path) -> None:
