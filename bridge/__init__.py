@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
-    from bridge.batch.sweep import Swept, sweep
+    from bridge.batch.sweep import Sweep, Swept, sweep
     from bridge.errors import (
         HookError,
         InputError,
@@ -40,6 +40,7 @@ _HOMES = {
     "SimulationError": "bridge.results.errors",
     "SimulationInterrupted": "bridge.results.errors",
     "StreamError": "bridge.errors",
+    "Sweep": "bridge.batch.sweep",
     "Swept": "bridge.batch.sweep",
     "allow_files": "frontend.schema.files",
     "compile": "bridge.simulator.simulate",
@@ -63,6 +64,7 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "StreamError",
+    "Sweep",
     "Swept",
     "allow_files",
     "compile",

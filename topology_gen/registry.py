@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from traceback import walk_tb
 from typing import Generic, Protocol, TypeVar, cast
 
 from topology_gen.errors import RegistrationError, RegistrationWarning
@@ -134,6 +135,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if point.name in self._entries:
             raise RegistrationError("is registered twice")
         entry = point.load()
+        package = "" if point.dist is None else f" of the package {point.dist.name}"
+        _LOADED.setdefault(point.module, f"the {self.kind} {point.name!r}{package}")
         if not isinstance(entry, self._type):
             found = f"the class {entry.__name__}" if isinstance(entry, type) else repr(entry)
             raise RegistrationError(f"is {found:.60}: expected an object of {self._type.__name__}")
@@ -141,6 +144,40 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if name != point.name:
             raise RegistrationError(f"calls itself {name!r}: expected the name of its entry point")
         return cast(Entry, entry)
+
+
+_LOADED: dict[str, str] = {}
+"""The modules from which packages have added entries, with what they have added."""
+
+
+def failure_of_package(error: BaseException) -> str | None:
+    """Return a sentence about an exception that the code of an installed package has raised.
+
+    Parameters
+    ----------
+    error : BaseException
+        An exception that was raised.
+
+    Returns
+    -------
+    str or None
+        None if its traceback passes no module of a package that has added entries.
+    """
+    frames = list(walk_tb(error.__traceback__))
+    for frame, line in reversed(frames):
+        module = str(frame.f_globals.get("__name__", ""))
+        whose = _LOADED.get(module) or next(
+            (text for name, text in _LOADED.items() if _package(name) == _package(module)), None
+        )
+        if whose is not None:
+            file = frame.f_code.co_filename
+            said = f": {error}" if str(error) else ""
+            return f"{whose} has failed: {type(error).__name__}{said} ({file}:{line})"
+    return None
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
 
 
 @cache

@@ -5,22 +5,30 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bridge.batch.grid import expanded
 from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.errors import InputError
-from bridge.present.metrics import Metric
+from bridge.present.metrics import METRICS, Metric
 from bridge.results.folders import folder_name
+from bridge.results.notebook import require_pandas
 from bridge.results.result import Result
 from bridge.simulator.simulate import load
 from frontend import ScenarioError
 from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override, Overrides, listed, python_values
 from frontend.yaml_document import read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEED = "seed"
+"""The key of the scenario that repetitions change."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,8 @@ def axis(text: str) -> Axis:
     Parameters
     ----------
     text : str
-        ``key=value,value…``. A value may be a YAML flow value, such as ``{scale_up: 8}``.
+        ``key=value,value…``. A value may be a YAML flow value, such as ``{scale_up: 8}``, or a
+        range of numbers; see `bridge.batch.grid.expanded`.
 
     Returns
     -------
@@ -67,7 +76,7 @@ def axis(text: str) -> Axis:
     Raises
     ------
     InputError
-        There is no key, no value, or the same value twice.
+        There is no key, no value, the same value twice, or a range without an end.
     """
     key, equals, values = text.partition("=")
     if not equals or not key.strip():
@@ -79,7 +88,22 @@ def axis(text: str) -> Axis:
         raise InputError(str(error)) from None
     if not entries:
         raise InputError(f"--over {text}: no value, expected key.path=value,value,…")
+    try:
+        entries = [value for entry in entries for value in _values(entry)]
+    except ValueError as error:
+        raise InputError(f"--over {text}: {error}") from None
     return _axis(key.strip(), entries, f"--over {text}")
+
+
+def _values(entry: Any) -> Sequence[Any]:
+    """Return the values of a range, or of what is none, itself."""
+    found = expanded(entry) if isinstance(entry, str) else None
+    return [entry] if found is None else found
+
+
+def seeds_axis(count: int, first: int) -> Axis:
+    """Return the axis of so many seeds from a first one on."""
+    return Axis(SEED, tuple(str(first + number) for number in range(count)), "--seeds")
 
 
 def _axis(key: str, values: Iterable[Any], where: str, option: str = Axis.option) -> Axis:
@@ -151,18 +175,49 @@ class Swept:
     """Why the simulation did not complete; None if it did."""
 
 
+class Sweep(list[Swept]):
+    """What `sweep` returns: a list of its combinations, which also shows itself as a table."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a row for each combination: its values, ``error``, and the metrics of its result.
+
+        Columns of metrics have the names that ``cosim sweep --json`` uses, such as ``time_ns``. A
+        metric that no result has is left out.
+
+        Raises
+        ------
+        InputError
+            pandas is not installed.
+        """
+        pandas = require_pandas()
+        rows = [
+            {
+                **one.overrides,
+                "error": one.error,
+                **{
+                    metric.key: metric.value(one.result)
+                    for metric in METRICS.values()
+                    if one.result is not None
+                },
+            }
+            for one in self
+        ]
+        return pandas.DataFrame(rows).dropna(axis="columns", how="all")
+
+
 def sweep(
     scenario: Source,
-    over: Mapping[str, Iterable[Any]],
+    over: Mapping[str, Iterable[Any] | str],
     overrides: Overrides | None = None,
     *,
     seed: int | None = None,
+    seeds: int | None = None,
     jobs: int | None = None,
     on: str | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Point, Progress], object] | None = None,
     allow_hooks: bool = False,
-) -> list[Swept]:
+) -> Sweep:
     """Simulate every combination of values, each in a process of its own.
 
     Parameters
@@ -170,12 +225,15 @@ def sweep(
     scenario : path, mapping or Scenario
         The scenario that all points share.
     over : mapping of key path to values
-        The keys to change, and the values of each: ``{"topology.ranks": [8, 16]}``. The last key
-        changes fastest.
+        The keys to change, and the values of each: ``{"topology.ranks": [8, 16]}``, or a text as
+        ``--over`` takes it: ``{"workload.bytes": "1KB..1GB*4"}``. The last key changes fastest.
     overrides : mapping or sequence of str, optional
         Changes that all points share, as for `run`.
     seed : int, optional
         Replaces the scenario's seed.
+    seeds : int, optional
+        Simulates each combination with so many seeds, from the scenario's on: the key ``seed``
+        changes fastest.
     jobs : int, optional
         How many points run at the same time. By default, the number of cores of the place.
     on : str, optional
@@ -191,8 +249,9 @@ def sweep(
 
     Returns
     -------
-    list of Swept
-        One for each combination. A simulation that fails does not affect the others.
+    Sweep
+        A list with a `Swept` for each combination. A simulation that fails does not affect the
+        others.
 
     Raises
     ------
@@ -208,8 +267,17 @@ def sweep(
     >>> runs = sweep("scenarios/collective.yaml", {"topology.ranks": [4, 8]})  # doctest: +SKIP
     >>> [run.result.time_ns for run in runs]  # doctest: +SKIP
     """
-    axes = [_axis(key, values, key, "over") for key, values in over.items()]
-    points = sweep_points(scenario, overrides or {}, axes, seed)
+    axes = [
+        replace(axis(f"{key}={values}"), option="over")
+        if isinstance(values, str)
+        else _axis(key, values, key, "over")
+        for key, values in over.items()
+    ]
+    content = read_scenario(scenario)
+    if seeds is not None:
+        axes.append(seeds_axis(seeds, load(content, overrides, seed).seed))
+        seed = None
+    points = sweep_points(content, overrides or {}, axes, seed)
     outcomes = run_points(
         [one.point for one in points],
         jobs=jobs,
@@ -218,10 +286,10 @@ def sweep(
         on_progress=progress,
         allow_hooks=allow_hooks,
     )
-    return [
+    return Sweep(
         Swept(point.overrides(axes), outcome.result, outcome.error)
         for point, outcome in zip(points, outcomes, strict=True)
-    ]
+    )
 
 
 def short_keys(axes: Sequence[Axis]) -> list[str]:

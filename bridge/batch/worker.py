@@ -26,6 +26,7 @@ from bridge.results.errors import SimulationError
 from bridge.simulator import simulate
 from frontend import ScenarioError, load_scenario
 from topology_gen.errors import TopologyError
+from topology_gen.registry import failure_of_package
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,10 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
             error = str(problem)
         except MemoryError:
             error = "out of memory: expected a smaller scenario, or a machine with more memory"
+        except Exception as problem:
+            error = failure_of_package(problem)
+            if error is None:
+                raise
         if error is not None and ns3_has_failed():
             print(error, file=sys.stderr)
             return

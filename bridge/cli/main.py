@@ -126,6 +126,14 @@ class _Main(LazyGroup):
         except KeyboardInterrupt as error:
             _complain(str(error) or NOT_BEGUN)
             context.exit(INTERRUPTED)
+        except Exception as error:
+            from topology_gen.registry import failure_of_package
+
+            sentence = failure_of_package(error)
+            if sentence is None:
+                raise
+            _complain(sentence)
+            context.exit(FAILED)
 
 
 _OWN_WARNINGS = (ScenarioWarning, RegistrationWarning)

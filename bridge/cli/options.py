@@ -89,7 +89,8 @@ allow_files_option = click.option(
     expose_value=False,
     callback=_allow_files,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder in which the scenario may read files, besides its own; may be repeated.",
+    help="Folder in which the scenario may read files, besides its own and its Git repository; may "
+    "be repeated. The environment variable COSIM_FILES has such folders for all scenarios.",
 )
 
 allow_hooks_option = click.option(
@@ -129,6 +130,14 @@ set_option = click.option(
 )
 
 seed_option = click.option("--seed", type=int, help="Set the scenario's random seed.")
+
+seeds_option = click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(2, 1000),
+    help="Simulate with N seeds, from the scenario's on, and show means with 95 % confidence "
+    "intervals.",
+)
 
 
 def out_folder_option(help_text: str) -> Callable[[F], F]:

@@ -14,6 +14,7 @@ from bridge.cli.options import (
     run_folder_option,
     scenario_or_stdin_argument,
     seed_option,
+    seeds_option,
     set_option,
     what_was_set,
     with_seed,
@@ -33,6 +34,7 @@ from frontend.loading.overrides import Override
 @run_folder_option
 @json_option
 @seed_option
+@seeds_option
 @allow_hooks_option
 @output_options
 def run_command(
@@ -41,18 +43,34 @@ def run_command(
     out: Path | None,
     as_json: bool,
     seed: int | None,
+    seeds: int | None,
     allow_hooks: bool,
     outputs: dict[str, Any],
 ) -> None:
     """Simulate the scenario FILE and print a summary.
 
     FILE is a YAML file, such as those in scenarios/, or - for stdin. The summary goes to stdout;
-    the full result goes to result.json in the folder that --out names."""
+    the full result goes to result.json in the folder that --out names. With --seeds, each seed has
+    a folder in it, and the summary has means."""
     # Loaded only once, because FILE may be a pipe.
     changes = with_seed(overrides, seed)
     loaded = with_outputs(simulate.load(scenario, changes), outputs)
     if loaded.outputs.timeline is not None and as_json and out is None:
         raise click.UsageError("--timeline writes to the folder of the run: --json needs --out")
+    if seeds is not None:
+        from bridge.cli.sweep import run_sweep  # a single run does not need it
+
+        run_sweep(
+            loaded,
+            [],
+            [],
+            seeds,
+            out,
+            changes=what_was_set(changes),
+            as_json=as_json,
+            allow_hooks=allow_hooks,
+        )
+        return
     hook = simulate.scenario_hook(loaded, allow_hooks)
 
     def simulated(reporter: Reporter, folder: Path | None) -> Result:

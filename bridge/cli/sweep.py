@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from bridge.batch.points import Outcome
-from bridge.batch.sweep import Axis, SweepPoint, axis, document, short_keys, sweep_points
+from bridge.batch.sweep import (
+    Axis,
+    SweepPoint,
+    axis,
+    document,
+    seeds_axis,
+    short_keys,
+    sweep_points,
+)
 from bridge.cli.console import output
 from bridge.cli.options import (
     allow_hooks_option,
@@ -18,14 +25,18 @@ from bridge.cli.options import (
     out_folder_option,
     scenario_argument,
     seed_option,
+    seeds_option,
     set_option,
     what_was_set,
     with_seed,
 )
 from bridge.cli.points import Shard, jobs_option, on_option, require_all, run_counted, shard_option
+from bridge.cli.seeds import Repeated, print_json, print_repeated, repeated
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.table import WIDTH, table
 from bridge.results.folders import default_folder, free_folder, holds_another
+from bridge.simulator.simulate import load
+from frontend.loading.load import Source, read_scenario
 from frontend.loading.overrides import Override
 
 
@@ -37,8 +48,8 @@ from frontend.loading.overrides import Override
     "axes",
     metavar="KEY=VALUE,VALUE,…",
     multiple=True,
-    required=True,
-    help="A key and the values to try; repeat it to try all combinations.",
+    help="A key and the values to try; repeat it to try all combinations. A value may be a range: "
+    "8..64*2 is 8, 16, 32, 64, and 100Gbps..400Gbps+100Gbps has four values.",
 )
 @click.option(
     "--metric",
@@ -50,6 +61,7 @@ from frontend.loading.overrides import Override
     "that suit the workload and fit the terminal.",
 )
 @seed_option
+@seeds_option
 @allow_hooks_option
 @jobs_option
 @on_option
@@ -66,6 +78,7 @@ def sweep_command(
     axes: tuple[str, ...],
     names: tuple[str, ...],
     seed: int | None,
+    seeds: int | None,
     allow_hooks: bool,
     jobs: int | None,
     address: str | None,
@@ -78,12 +91,52 @@ def sweep_command(
     The command simulates FILE with every combination of the values of --over. A point is one
     combination. The points run in processes of their own, so a failure does not affect the
     others. If you stop a sweep, the same command continues it."""
-    parsed = [axis(text) for text in axes]
-    fixed = with_seed(overrides, seed)
-    points = sweep_points(scenario, fixed, parsed)
+    if not axes and seeds is None:
+        raise click.UsageError("missing option --over or --seeds")
+    run_sweep(
+        scenario,
+        with_seed(overrides, seed),
+        [axis(text) for text in axes],
+        seeds,
+        out,
+        names,
+        as_json=as_json,
+        allow_hooks=allow_hooks,
+        jobs=jobs,
+        address=address,
+        shard=shard,
+    )
+
+
+def run_sweep(
+    source: Source,
+    overrides: list[Override],
+    parsed: list[Axis],
+    seeds: int | None,
+    out: Path | None,
+    names: Sequence[str] = (),
+    changes: Sequence[str] | None = None,
+    *,
+    as_json: bool,
+    allow_hooks: bool,
+    jobs: int | None = None,
+    address: str | None = None,
+    shard: Shard | None = None,
+) -> None:
+    """Simulate all combinations, each with several seeds if `seeds` is given, and print them.
+
+    By default, the folder of the results is named after the keys and the overrides; `changes` are
+    those that the scenario has already.
+    """
+    content = read_scenario(source)
+    if seeds is not None:
+        first = load(content, overrides).seed
+        parsed = [*parsed, seeds_axis(seeds, first)]
+    points = sweep_points(content, overrides, parsed)
     folder = out
     if folder is None and not as_json:
-        folder = _folder(points, [*(one.key for one in parsed), *what_was_set(fixed)])
+        known = what_was_set(overrides) if changes is None else changes
+        folder = _folder(points, [*(one.key for one in parsed), *known])
     if shard is not None:
         points = shard.of(points)
     outcomes = run_counted(
@@ -97,13 +150,39 @@ def sweep_command(
     )
     complete = [one.result for one in outcomes if one.result is not None and not one.error]
     metrics = [METRICS[name] for name in names] or usual(complete)
-    if as_json:
+    if seeds is not None:
+        _print_seeds(
+            parsed, repeated(points, outcomes), metrics, all_metrics=bool(names), as_json=as_json
+        )
+    elif as_json:
         data = document(parsed, points, outcomes, metrics)
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
-        _print(parsed, points, outcomes, metrics, all_metrics=bool(names))
+        rows = [
+            [*point.changes, *_cells(outcome, metrics)]
+            for point, outcome in zip(points, outcomes, strict=True)
+        ]
+        _print(parsed, rows, metrics, all_metrics=bool(names))
+    if not as_json:
         click.echo(f"Results: {folder}", err=True)
     require_all(outcomes)
+
+
+def _print_seeds(
+    axes: Sequence[Axis],
+    groups: Sequence[Repeated],
+    metrics: Sequence[Metric],
+    *,
+    all_metrics: bool,
+    as_json: bool,
+) -> None:
+    if as_json:
+        print_json(axes, groups, metrics)
+    elif len(axes) == 1:
+        print_repeated(groups[0], metrics)
+    else:
+        rows = [[*one.changes, *map(one.cell, metrics)] for one in groups]
+        _print(axes[:-1], rows, metrics, all_metrics=all_metrics)
 
 
 def _folder(points: Sequence[SweepPoint], changes: Sequence[str]) -> Path:
@@ -123,35 +202,23 @@ def _folder(points: Sequence[SweepPoint], changes: Sequence[str]) -> Path:
 
 def _print(
     axes: Sequence[Axis],
-    points: Sequence[SweepPoint],
-    outcomes: Sequence[Outcome],
+    rows: Sequence[Sequence[str]],
     metrics: Sequence[Metric],
     *,
     all_metrics: bool,
 ) -> None:
     """Print the table, without the last metrics if the terminal is too narrow for them."""
     console = output()
+    keys = short_keys(axes)
     for count in range(len(metrics), 0, -1):
-        made = _table(axes, points, outcomes, metrics[:count])
+        made = table(
+            [*keys, *(metric.name for metric in metrics[:count])],
+            [row[: len(keys) + count] for row in rows],
+        )
         wanted = console.measure(made, options=console.options.update(width=WIDTH)).maximum
         if all_metrics or wanted <= console.width:
             break
     console.print(made)
-
-
-def _table(
-    axes: Sequence[Axis],
-    points: Sequence[SweepPoint],
-    outcomes: Sequence[Outcome],
-    metrics: Sequence[Metric],
-) -> Table:
-    return table(
-        [*short_keys(axes), *(metric.name for metric in metrics)],
-        [
-            [*point.changes, *_cells(outcome, metrics)]
-            for point, outcome in zip(points, outcomes, strict=True)
-        ],
-    )
 
 
 def _cells(outcome: Outcome, metrics: Sequence[Metric]) -> list[str]:

@@ -124,6 +124,9 @@ def _draw_scatter(axes: Axes, trace: Trace) -> None:
             linewidth=line.get("width", 2) / 1.5,
             drawstyle=_STEPS.get(line.get("shape", ""), "default"),
         )
+        if "error_y" in trace:
+            spread = trace["error_y"]["array"]
+            axes.errorbar(x, y, spread, fmt="none", ecolor=line["color"], capsize=3)
         return
     marker = trace["marker"]
     symbols = marker.get("symbol", "circle")

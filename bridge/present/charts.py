@@ -23,6 +23,7 @@ from bridge.present.figure import COLORS
 from bridge.present.links import node_names
 from bridge.present.metrics import Metric, path_times
 from bridge.present.quantities import scaled_unit, time_text, time_unit
+from bridge.present.replicates import interval
 from bridge.present.waterfall import COMPUTE, WAITING, uses
 from bridge.results.measurements import Layer
 from bridge.results.result import Result
@@ -497,7 +498,8 @@ def sweep_chart(
 ) -> Chart | None:
     """Return a metric of many results against a key of their scenarios.
 
-    Results that differ only in their seeds have a mark each; the curve passes through their mean.
+    Results that differ only in their seeds have a mark each; the curve passes through their mean,
+    with its 95 % confidence interval.
 
     Parameters
     ----------
@@ -544,7 +546,9 @@ def sweep_chart(
         points = sorted(curves[name].items(), key=lambda one: numbers[one[0]])
         means = [sum(values) / len(values) / scale for _, values in points]
         where = [numbers[place] for place, _ in points]
-        traces.append(curve(name, where, means, {"color": color(index)}, showlegend=False))
+        spread = _error_bars([values for _, values in points], scale)
+        line = {"color": color(index)}
+        traces.append(curve(name, where, means, line, showlegend=False, **spread))
         where = [numbers[place] for place, values in points for _ in values]
         every = [value / scale for _, values in points for value in values]
         marker = {"color": color(index), "symbol": _SYMBOLS[index % len(_SYMBOLS)]}
@@ -557,6 +561,15 @@ def sweep_chart(
     if by is not None:
         layout["legend"] = {"title": {"text": f"{by} "}}
     return Chart("sweep", f"{metric.name} against {x}", traces, layout)
+
+
+def _error_bars(groups: Sequence[Sequence[float]], scale: float) -> dict[str, Any]:
+    """Return the confidence intervals of means, if there are repetitions, for a curve."""
+    if all(len(values) < 2 for values in groups):
+        return {}
+    found = [interval(values) for values in groups]
+    widths = [one.half_width or 0.0 if one else 0.0 for one in found]
+    return {"error_y": {"type": "data", "array": [width / scale for width in widths]}}
 
 
 def _sweep_bars(

@@ -265,7 +265,7 @@ def comparison_report(
 ) -> RenderableType:
     """Return the tables of a comparison: scenario, times, layers, collectives, network."""
     time = comparison.time
-    scenarios = f"{printable(first.name)} → {printable(second.name)}"
+    scenarios = " → ".join(dict.fromkeys(printable(one.name) for one in (first, second)))
     times = " → ".join(time.texts(time_text))
     title = f"{scenarios}: {time.name} {times} ({signed_percent(time.relative)})"
     parts: list[RenderableType] = [Text(title, style="bold")]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,6 +15,7 @@ from bridge.present.certainty import is_beyond_error, largest_error
 from bridge.present.comparison import TIMES, differing_keys, signed_percent, value_text
 from bridge.present.metrics import METRICS, is_estimate
 from bridge.present.quantities import percent_text, time_text
+from bridge.present.replicates import Interval, difference, interval
 from bridge.present.table import table
 from bridge.results.result import Result
 
@@ -53,8 +56,17 @@ class Several:
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain dictionaries, lists, numbers and strings."""
         keys = differing_keys(self.results)
+        times = self.times_ns
+        groups = [[times[index] for index in group] for group in seed_groups(self)]
         return {
             "time": self.time,
+            "seed_groups": [
+                {
+                    "time_ns": _as_dict(interval(values)),
+                    "difference_ns": _as_dict(difference(groups[0], values)),
+                }
+                for values in groups
+            ],
             "results": [
                 {
                     "name": name,
@@ -71,8 +83,50 @@ class Several:
         }
 
 
+def seed_groups(several: Several) -> list[list[int]]:
+    """Return the results in groups that differ in their seeds only; none without repetitions."""
+    results = several.results
+    keys = [key for key in differing_keys(results) if key != "seed"]
+    groups: dict[str, list[int]] = {}
+    for index, result in enumerate(results):
+        same = json.dumps([_value(result.scenario, key) for key in keys], sort_keys=True)
+        groups.setdefault(same, []).append(index)
+    return list(groups.values()) if len(groups) < len(results) else []
+
+
+def seeds_report(several: Several, groups: Sequence[Sequence[int]]) -> RenderableType:
+    """Return a table with a row for each group of seeds, and which differences are certain.
+
+    A difference is certain if its 95 % confidence interval, by Welch, does not contain 0.
+    """
+    results, times = several.results, several.times_ns
+    keys = [key for key in differing_keys(results) if key != "seed"]
+    first = [times[index] for index in groups[0]]
+    rows = []
+    for number, group in enumerate(groups):
+        values = [times[index] for index in group]
+        scenario = results[group[0]].scenario
+        found, apart = interval(values), difference(first, values)
+        assert found is not None
+        assert apart is not None
+        row = [value_text(_value(scenario, key)) for key in keys] or ["all"]
+        row += [str(len(group)), time_text(found.mean), time_text(found.half_width)]
+        if number:
+            certain = None if apart.half_width is None else abs(apart.mean) > apart.half_width
+            relative = apart.mean / fmean(first) if fmean(first) else None
+            row += [signed_percent(relative), {True: "yes", False: "no", None: "–"}[certain]]
+        else:
+            row += ["", ""]
+        rows.append(row)
+    names = [key.rpartition(".")[2] for key in keys] or ["results"]
+    return table([*names, "seeds", several.time, "± 95 %", "difference", "certain"], rows)
+
+
 def several_report(several: Several) -> RenderableType:
     """Return the table of a comparison, and what it leaves out."""
+    groups = seed_groups(several)
+    if groups:
+        return seeds_report(several, groups)
     results = several.results
     keys = differing_keys(results)
     shown = keys[:KEYS]
@@ -108,6 +162,10 @@ def several_report(several: Several) -> RenderableType:
             )
         )
     return Group(*(line for part in parts for line in (part, Text())))
+
+
+def _as_dict(found: Interval | None) -> dict[str, Any] | None:
+    return None if found is None else found._asdict()
 
 
 def _value(scenario: Mapping[str, Any], key: str) -> Any:

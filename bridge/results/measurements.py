@@ -11,9 +11,25 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 
+def own_names(model: BaseModel) -> list[str]:
+    """Return the names that completion in a notebook shows: fields and methods without pydantic's.
+
+    Examples
+    --------
+    >>> job = Job(name="llm 0", start_ns=0.0, iterations=())
+    >>> [name for name in dir(job) if not name.startswith("_")]
+    ['iterations', 'name', 'start_ns']
+    """
+    ours = [vars(one) for one in type(model).__mro__ if not one.__module__.startswith("pydantic")]
+    methods = {name for names in ours for name in names if not name.startswith(("model_", "_"))}
+    return sorted({*type(model).model_fields, *methods, *dir(object)})
+
+
 class Block(BaseModel):
     # `forbid`: a field that C++ writes and this file does not describe is a mistake.
     model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
+
+    __dir__ = own_names
 
 
 class Iteration(Block):

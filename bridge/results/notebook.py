@@ -74,6 +74,24 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def require_pandas() -> Any:
+    """Return pandas.
+
+    Raises
+    ------
+    InputError
+        It is not installed.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise InputError(
+            "tables need pandas, which is not installed: "
+            "install the extra `pandas` (pip install pandas)"
+        ) from None
+    return pd
+
+
 def data_frames(document: dict[str, Any], measured: RunTables) -> dict[str, pd.DataFrame]:
     """Return a table for each list in a result; see `bridge.Result.to_pandas`.
 
@@ -89,13 +107,7 @@ def data_frames(document: dict[str, Any], measured: RunTables) -> dict[str, pd.D
     InputError
         pandas is not installed.
     """
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        raise InputError(
-            "tables need pandas, which is not installed: "
-            "install the extra `pandas` (pip install pandas)"
-        ) from None
+    pd = require_pandas()
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     lists["dimensions"] = document["network"]["dimensions"]
     if "jobs" in lists:

@@ -40,6 +40,7 @@ from bridge.results.measurements import (
     Simulator,
     System,
     Training,
+    own_names,
 )
 from bridge.results.notebook import data_frames, result_html
 from bridge.results.run_tables import RunTables
@@ -131,6 +132,8 @@ class Result(BaseModel):
     """The cost of the run itself, and its versions."""
     scenario: dict[str, Any]
     """The scenario with all defaults filled in. Paths of files are absolute."""
+
+    __dir__ = own_names
 
     _tables: RunTables = PrivateAttr(default_factory=RunTables)
 

@@ -1,16 +1,18 @@
 """Files that a scenario names: where they are, and whether it may read them.
 
-A scenario from a file reads only regular files in its own folder, because it may come from a
-stranger. What the user names by an option, and what Python code names, may be anywhere. A result
-also reads files whose content is that of its run, which its author knows.
+A scenario from a file may come from a stranger, so it reads only regular files that came with it:
+those in its own folder, and in the Git repository of the user that it is in. What the user names by
+an option or in `VARIABLE`, and what Python code names, may be anywhere. A result also reads files
+whose content is that of its run, which its author knows.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,9 @@ its own, and if it is a link, that of the file it leads to."""
 KNOWN = "known"
 """Key of the validation context of the scenario of a result: the SHA-256 of each file that the run
 read, by its absolute path."""
+
+VARIABLE = "COSIM_FILES"
+"""The environment variable with folders that every scenario may read, as `PATH` has folders."""
 
 _PIECE_BYTES = 2**20
 
@@ -95,7 +100,7 @@ def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
     if GIVEN not in context or name in context[GIVEN]:
         return
     file = path.resolve()
-    folders = (*context[OWN], *_ALLOWED.get())
+    folders = chain(context[OWN], _ALLOWED.get(), _listed(), _repositories(context[OWN]))
     if not any(file.is_relative_to(folder) for folder in folders):
         known = context.get(KNOWN, {})
         if known and not file.exists():
@@ -105,10 +110,29 @@ def require_allowed(path: Path, name: str, context: Mapping[str, Any]) -> None:
             where = "outside the folder of the scenario"
             accepted = "a file in it" if expected is None else "the file that the run has read"
             raise ValueError(
-                f"{where}: expected {accepted}, or the option --allow-files {file.parent}"
+                f"{where}: expected {accepted}, or the option --allow-files {file.parent} "
+                f"(for all scenarios: {VARIABLE}={file.parent})"
             )
     if file.exists() and not file.is_file():
         raise ValueError("expected a regular file")
+
+
+def _listed() -> Iterator[Path]:
+    """Yield the folders that the user allows all scenarios to read."""
+    for folder in os.environ.get(VARIABLE, "").split(os.pathsep):
+        if folder:
+            yield Path(folder).resolve()
+
+
+def _repositories(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the Git repositories of the user that some folders are in; the home folder is none."""
+    for folder in folders:
+        for root in (folder, *folder.parents):
+            if (root / ".git").exists():
+                closed = (Path(os.environ.get("HOME", "/")).resolve(), Path(root.anchor))
+                if root.stat().st_uid == os.getuid() and root not in closed:
+                    yield root
+                break
 
 
 def absolute(path: str) -> str:

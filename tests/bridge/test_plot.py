@@ -14,6 +14,7 @@ import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.present import charts
+from bridge.present.chart_picture import draw_chart
 from bridge.present.charts import MANY_LAYERS, layer_groups, sweep_chart
 from bridge.present.metrics import METRICS
 from bridge.present.pictures import KINDS, draw_layers
@@ -231,7 +232,7 @@ def test_a_sweep_is_drawn_from_its_folder(swept: Path, tmp_path: Path) -> None:
         assert plot("sweep", swept, "-o", tmp_path / "x.svg")[0] == 0
 
 
-def test_seeds_have_a_mark_each(result: Result) -> None:
+def test_seeds_have_a_mark_each(result: Result, tmp_path: Path) -> None:
     results = [
         result.model_copy(
             update={"scenario": result.scenario | {"seed": seed}, "time_ns": 1e6 * seed}
@@ -243,6 +244,9 @@ def test_seeds_have_a_mark_each(result: Result) -> None:
     assert chart is not None
     line, marks = chart.traces
     assert line["y"] == [3.0]
+    # Student's t with 2 degrees of freedom, times the standard error: sqrt(7 / 3).
+    assert line["error_y"]["array"] == [pytest.approx(4.302653 * (7 / 3) ** 0.5)]
+    draw_chart(chart, tmp_path / "seeds.svg")
     assert marks["y"] == [1.0, 2.0, 6.0]
     chart = sweep_chart(results, "fabric", METRICS["time"], None)
     assert chart is not None

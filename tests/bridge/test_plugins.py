@@ -46,3 +46,36 @@ def test_an_output_of_an_installed_package(cosim, tmp_path: Path, raw_result) ->
     assert heading == "layer,compute_ns,exposed_comm_ns"
     assert len(rows) == len(raw_result["layers"])
     assert ".txt, .csv" in cosim("plot", "result.json", "-o", "layers.unknown").stderr
+
+
+@pytest.mark.parametrize("command", [["run"], ["sweep", "--over", "seed=1,2"]])
+def test_a_part_that_fails_is_named(
+    tmp_path: Path, install_example, small_file: Path, command: list[str]
+) -> None:
+    """The code of a package may raise anything: one sentence says whose it is and where."""
+    site = tmp_path / "site"
+    install_example("my_plugin", site)
+    star = site / "my_plugin" / "star.py"
+    code = star.read_text()
+    line = '    builder = ProgramBuilder("star"'
+    assert code.count(line) == 1
+    star.write_text(code.replace(line, f"    group_size // 0\n{line}"))
+    number = star.read_text().splitlines().index("    group_size // 0") + 1
+    name, *options = command
+    chosen = [
+        *("--set", "workload.operation=all_reduce", "--set", "workload.algorithm=star"),
+        *options,
+    ]
+    answer = subprocess.run(
+        [sys.executable, "-m", "bridge", name, str(small_file), *chosen],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 1
+    sentence = "the collective algorithm 'star' of the package my_plugin has failed: "
+    assert f"{sentence}ZeroDivisionError: " in answer.stderr
+    assert f"({star}:{number})" in answer.stderr
+    assert "Traceback" not in answer.stderr

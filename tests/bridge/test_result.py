@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+import bridge
 from bridge.errors import InputError, ResultError
 from bridge.results.measurements import JobIteration
 from bridge.results.result import Result, result_schema
@@ -159,3 +160,14 @@ def test_representation_is_one_line(result: Result) -> None:
     assert re.fullmatch(r"<Result \S+: complete, \S+ ms simulated, .*>", repr(result))
     assert str(result) == repr(result)
     assert len(repr(result)) < 100
+
+
+def test_completion_shows_what_a_result_has(small: dict[str, Any]) -> None:
+    result = bridge.run(small)
+    names = {name for name in dir(result) if not name.startswith("_")}
+    methods = {"load", "name", "save", "tables", "to_dict", "to_json", "to_pandas", "with_tables"}
+    assert names == {*bridge.Result.model_fields, *methods}
+    for block in (result.network, result.simulator, result.collectives[0]):
+        shown = {name for name in dir(block) if not name.startswith("_")}
+        assert shown == set(type(block).model_fields)
+        assert all(hasattr(block, name) for name in dir(block))

@@ -57,6 +57,38 @@ def test_files_outside_are_refused_unless_allowed(folder, tmp_path, file):
             load(folder, name)
 
 
+def test_the_users_own_repository_came_as_a_whole(folder, tmp_path, monkeypatch):
+    """A scenario reads what is in its repository; a home folder that is one stays closed."""
+    (tmp_path / ".git").mkdir()
+    assert len(load(folder, "../out.json").topology.graph) == 2
+    with pytest.raises(ScenarioError, match="outside the folder"):
+        load(folder, "/etc/passwd")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ScenarioError, match="outside the folder"):
+        load(folder, "../out.json")
+    monkeypatch.undo()
+    monkeypatch.setattr("os.getuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(ScenarioError, match="outside the folder"):
+        load(folder, "../out.json")
+
+
+def test_a_nearer_repository_is_the_border(folder, tmp_path):
+    (tmp_path / ".git").mkdir()
+    (folder / ".git").write_text("gitdir: ../.git/worktrees/mine")
+    with pytest.raises(ScenarioError, match="outside the folder"):
+        load(folder, "../out.json")
+
+
+def test_folders_of_the_environment(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("COSIM_FILES", f"/nowhere{os.pathsep}{tmp_path}")
+    assert len(load(folder, "../out.json").topology.graph) == 2
+    with pytest.raises(ScenarioError, match=r"COSIM_FILES=/etc\)"):
+        load(folder, "/etc/passwd")
+    monkeypatch.setenv("COSIM_FILES", "")
+    with pytest.raises(ScenarioError, match="outside the folder"):
+        load(folder, "../out.json")
+
+
 NETWORK = """topology: {family: graph, file: net.csv, buffer: 1MB}
 workload: {kind: collective, operation: all_reduce, algorithm: ring, bytes: 1MB}
 """
