@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
+    from bridge.batch.sensitivities import sensitivities
     from bridge.batch.sweep import Swept, sweep
     from bridge.errors import (
         HookError,
@@ -47,6 +48,7 @@ _HOMES = {
     "register": "bridge.registration",
     "replay": "bridge.simulator.simulate",
     "run": "bridge.simulator.simulate",
+    "sensitivities": "bridge.batch.sensitivities",
     "sweep": "bridge.batch.sweep",
 }
 
@@ -70,6 +72,7 @@ __all__ = [
     "register",
     "replay",
     "run",
+    "sensitivities",
     "sweep",
 ]
 
