@@ -142,7 +142,7 @@ class _Estimate:
             return ""
         if result.status != "complete":
             return ""
-        noun = "an iteration" if result.iterations else "the run"
+        noun = "an iteration" if result.iterations or result.iteration_times else "the run"
         known = f" {estimate_text(result.estimate).plain}" if result.estimate else ""
         return f"{ESTIMATOR} says now: {noun} takes {time_text(time_an_iteration(result))}.{known}"
 

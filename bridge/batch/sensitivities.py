@@ -1,7 +1,8 @@
 """Estimates what would make a training faster: one part of the system is changed at a time.
 
 The scenario is compiled once, and each change is made in the compiled stream. So the plan stays the
-same, and a change needs no key of the scenario: it exists for every family of topologies.
+same, also the order of jobs in a queue. A change needs no key of the scenario: it exists for every
+family of topologies.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import frontend
 from bridge.present.metrics import time_an_iteration
 from bridge.present.progress import Reporter
 from bridge.results.result import Result
-from bridge.simulator.simulate import load, simulate_stream
+from bridge.simulator import simulate
 from bridge.stopwatch import Stopwatch
 from frontend.fabrics import ESTIMATORS
 from frontend.loading.load import Source
@@ -91,14 +92,14 @@ def sensitivities(
     >>> found.changes[0].name, found.changes[0].relative  # doctest: +SKIP
     """
     told = reporter or Reporter()
-    loaded = load(scenario, overrides, seed)
+    loaded = simulate.load(scenario, overrides, seed)
     changed: dict[str, object] = {"outputs": []}
     if loaded.fabric not in ESTIMATORS:
         changed["fabric"] = ESTIMATOR
     loaded = frontend.load_scenario(loaded, changed)
     with told:
         told.stage("compiling")
-        records = list(decode(frontend.compile_scenario(loaded)))
+        records = list(decode(simulate.compile(loaded)))
         parts = [encode([record]) for record in records]
         told.stage("estimating")
         base = _simulated(parts)
@@ -112,7 +113,7 @@ def sensitivities(
 
 
 def _simulated(parts: list[bytes]) -> Result:
-    return simulate_stream(b"".join(parts), None, Reporter(), None, Stopwatch())
+    return simulate.simulate_stream(b"".join(parts), None, Reporter(), None, Stopwatch())
 
 
 Edit = Callable[[Record], object]
@@ -146,25 +147,31 @@ def _changes(records: list[Record]) -> Iterator[_Change]:
     """Yield the changes that can have an effect on a stream."""
     by_kind = {record.WhichOneof("kind"): record for record in records}
     topology, system = by_kind["topology"].topology, by_kind["settings"].settings.system
-    dimension = np.asarray(topology.link_dimension, dtype=np.int64)
     latency = np.asarray(topology.link_latency_ps, dtype=np.int64)
-    for index, name in enumerate(topology.dimensions):
-        links = dimension == index
-        if not links.any():
-            continue
+    for name, links in _groups(topology):
         yield _Change(f"twice the rate of {name}", {"topology": _faster(links, 2)})
         if latency[links].any():
             yield _Change(f"half the latency of {name}", {"topology": _nearer(links)})
-    if topology.HasField("reconfiguration"):
-        yield _Change("twice the rate of circuits", {"topology": _faster_circuits})
     shared = shared_by_several(topology)
-    if shared.any() and not shared.all():
+    if shared.any() and not shared.all() and not topology.HasField("reconfiguration"):
         yield _Change("no congestion inside the network", {"topology": _faster(shared, None)})
     if any(0 in one.trace.type for one in records if one.WhichOneof("kind") == "trace"):
         yield _Change("ranks that compute twice as fast", {"trace": _compute_faster})
     costs = (system.send, system.receive)
     if system.injection_latency_ps or any(one.message_ps or one.bytes_per_s for one in costs):
         yield _Change("half the time that ranks handle messages", {"settings": _handle_faster})
+
+
+def _groups(topology: Topology) -> Iterator[tuple[str, _Links]]:
+    """Yield the links of each dimension with its name; circuits and links beside them are one."""
+    dimension = np.asarray(topology.link_dimension, dtype=np.int64)
+    if topology.HasField("reconfiguration"):
+        yield "all links", np.ones(len(dimension), dtype=np.bool_)
+        return
+    for index, name in enumerate(topology.dimensions):
+        links = dimension == index
+        if links.any():
+            yield name, links
 
 
 def shared_by_several(topology: Topology) -> _Links:
@@ -198,6 +205,9 @@ def _faster(links: _Links, factor: int | None) -> Edit:
             rate(before) if chosen else before
             for before, chosen in zip(topology.link_rate_bps, links.tolist(), strict=True)
         ]
+        if topology.HasField("reconfiguration"):
+            circuits = topology.reconfiguration
+            circuits.circuit_rate_bps = rate(circuits.circuit_rate_bps)
         for event in topology.events:
             if event.kind == NetworkEvent.LINK_RATE and all(links[one] for one in event.links):
                 event.rate_bps = rate(event.rate_bps)
@@ -212,13 +222,10 @@ def _nearer(links: _Links) -> Edit:
             before // 2 if chosen else before
             for before, chosen in zip(topology.link_latency_ps, links.tolist(), strict=True)
         ]
+        if topology.HasField("reconfiguration"):
+            topology.reconfiguration.circuit_latency_ps //= 2
 
     return edit
-
-
-def _faster_circuits(record: Record) -> None:
-    circuits = record.topology.reconfiguration
-    circuits.circuit_rate_bps = min(_FASTEST_BPS, 2 * circuits.circuit_rate_bps)
 
 
 def _compute_faster(record: Record) -> None:

@@ -58,7 +58,8 @@ def sensitivities_command(
 
 
 def _report(found: Sensitivities) -> Group:
-    noun = "an iteration" if found.base.iterations else "the run"
+    has_iterations = found.base.iterations or found.base.iteration_times
+    noun = "an iteration" if has_iterations else "the run"
     fabric = found.base.scenario["fabric"]
     rows = [
         (one.name, time_text(one.time_ns), signed_percent(one.relative)) for one in found.changes

@@ -102,6 +102,12 @@ def test_without_congestion_the_ports_of_ranks_are_the_limit(scenarios: Path) ->
     assert free < 1.25 * least
 
 
+def test_circuits_are_links_too(scenarios: Path) -> None:
+    scenario = scenarios / "ocs_reconfig_small.yaml"
+    faster = {"topology.bandwidth": "200Gbps"}
+    assert found_in(scenario)["twice the rate of all links"] == mean_ns(scenario, faster)
+
+
 def test_an_estimator_of_the_scenario_stays(small: dict[str, Any]) -> None:
     found = bridge.sensitivities(small, {"fabric": "analytical", "outputs": ["critical_path"]})
     assert found.base.scenario["fabric"] == "analytical"
