@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
+    from bridge.batch.sensitivities import sensitivities
     from bridge.batch.sweep import Sweep, Swept, sweep
     from bridge.errors import (
         HookError,
@@ -48,6 +49,7 @@ _HOMES = {
     "register": "bridge.registration",
     "replay": "bridge.simulator.simulate",
     "run": "bridge.simulator.simulate",
+    "sensitivities": "bridge.batch.sensitivities",
     "sweep": "bridge.batch.sweep",
 }
 
@@ -72,6 +74,7 @@ __all__ = [
     "register",
     "replay",
     "run",
+    "sensitivities",
     "sweep",
 ]
 

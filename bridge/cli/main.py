@@ -44,6 +44,7 @@ _HOMES = {
     "schedule": "schedule:schedule_group",
     "schema": "schema:schema_command",
     "search": "search:search_command",
+    "sensitivities": "sensitivities:sensitivities_command",
     "study": "study:study_group",
     "sweep": "sweep:sweep_command",
     "topo": "topo:topo_group",

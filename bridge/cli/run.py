@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from bridge.batch.outlook import OutlookReporter
 from bridge.cli.options import (
     allow_hooks_option,
     json_option,
@@ -25,6 +26,7 @@ from bridge.present.progress import Reporter
 from bridge.results.folders import default_folder
 from bridge.results.result import Result
 from bridge.simulator import simulate
+from frontend.fabrics import ESTIMATORS
 from frontend.loading.overrides import Override
 
 
@@ -74,6 +76,8 @@ def run_command(
     hook = simulate.scenario_hook(loaded, allow_hooks)
 
     def simulated(reporter: Reporter, folder: Path | None) -> Result:
+        if not as_json and hook is None and loaded.fabric not in ESTIMATORS:
+            reporter = OutlookReporter(reporter, loaded)
         with naming(scenario):
             return simulate.run(loaded, on_built=hook, progress=reporter, out=folder)
 

@@ -12,6 +12,9 @@ from bridge.results.result import Result
 #: The least share of a time that is said.
 _LEAST = 0.05
 
+#: The least share of a time that a change has to save.
+_HELPS = 0.01
+
 #: The utilization from which on a link decides how long a collective takes.
 _BUSY = 0.8
 
@@ -71,6 +74,21 @@ def what_decides(result: Result) -> str | None:
     if parts.get("computation"):
         return f"An iteration is spent on {_shares(parts)}."
     return _busiest(result)
+
+
+def what_would_help(changes: Sequence[tuple[str, float]]) -> str:
+    """Return a sentence about the changes that save most time.
+
+    Parameters
+    ----------
+    changes : sequence of (str, float)
+        What is changed, and the change of the time as a fraction.
+    """
+    helpful = sorted((one for one in changes if one[1] <= -_HELPS), key=lambda one: one[1])
+    if not helpful:
+        return f"None of these changes saves {percent_text(_HELPS)} of the time."
+    shown = [f"{name} ({percent_text(-share)} less time)" for name, share in helpful[:3]]
+    return f"What would help: {_listed(shown, 'or')}."
 
 
 def what_differs(first: Result, second: Result) -> str | None:

@@ -63,6 +63,9 @@ class Reporter:
     def update(self, progress: Snapshot) -> None:
         """Show a snapshot of the simulation; called several times a second."""
 
+    def note(self, text: str) -> None:
+        """Show a sentence that stays."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -122,6 +125,9 @@ class BarReporter(LiveBar, Reporter):
             details=_fitting(details(progress), self._bar.console.width - BESIDE_DETAILS),
         )
 
+    def note(self, text: str) -> None:
+        _print(self._bar.console, text)
+
 
 class LineReporter(Reporter):
     """Prints plain lines for a log, one every `interval_s` seconds of wall time."""
@@ -137,6 +143,9 @@ class LineReporter(Reporter):
             return
         self._last = now
         _print(self._console, _line(progress))
+
+    def note(self, text: str) -> None:
+        _print(self._console, text)
 
 
 def reporter_for(console: Console) -> Reporter:

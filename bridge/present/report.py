@@ -116,7 +116,7 @@ def report(result: Result) -> RenderableType:
         parts.append(path_table(result.critical_path))
     decisive = what_decides(result)
     if decisive:
-        parts.append(Text(decisive))
+        parts.append(Text(f"{decisive}\nWhat would help: cosim sensitivities FILE"))
     if result.collectives:
         parts.append(_collectives(result.collectives))
         if any(collective.choice for collective in result.collectives):
@@ -130,7 +130,7 @@ def report(result: Result) -> RenderableType:
         rows = cells(SHARED_LINKS, result.shared_links)
         parts.append(table(SHARED_LINKS, rows, numbers=False))
     if result.estimate:
-        parts.append(_estimate(result.estimate))
+        parts.append(estimate_text(result.estimate))
     parts.append(_simulator(result))
     spaced = (line for part in parts for line in (part, Text()))
     return Group(*spaced)
@@ -143,7 +143,8 @@ def _title(result: Result) -> Text:
     return title
 
 
-def _estimate(estimate: Estimate) -> Text:
+def estimate_text(estimate: Estimate) -> Text:
+    """Return what is known about the error of an estimate."""
     begin = "This is an estimate"
     if estimate.losses is not None or estimate.buffer_bytes is not None:
         return Text(

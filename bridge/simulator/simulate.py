@@ -168,13 +168,13 @@ def run(
     with reporter:
         reporter.stage("compiling")
         if loaded.queueing == "none":
-            return _simulate(frontend.compile_scenario(loaded), hook, reporter, out, watch)
+            return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
         def simulate(changed: Scenario, durations: Durations) -> Result:
             stream = frontend.compile_scenario(changed, durations)
             if changed.fabric == loaded.fabric:
-                return _simulate(stream, hook, reporter, out, watch)
-            return _simulate(stream, None, Reporter(), None, Stopwatch())
+                return simulate_stream(stream, hook, reporter, out, watch)
+            return simulate_stream(stream, None, Reporter(), None, Stopwatch())
 
         return settled(loaded, simulate)
 
@@ -215,7 +215,7 @@ def replay(
         raise StreamError(f"{path}: {error.strerror}") from None
     with _reporter(progress) as reporter:
         try:
-            return _simulate(stream, on_built, reporter, out, watch)
+            return simulate_stream(stream, on_built, reporter, out, watch)
         except StreamError as error:
             raise StreamError(f"{path}: {error}") from None
 
@@ -316,14 +316,29 @@ def require_allowed_hook(scenario: frontend.Scenario, allowed: bool) -> None:
         )
 
 
-def _simulate(
+def simulate_stream(
     stream: bytes,
     hook: Hook | None,
     reporter: Reporter,
     out: str | os.PathLike[str] | None,
     watch: Stopwatch,
 ) -> Result:
-    """Build and run a stream, and save its result; raise if the result is not complete."""
+    """Build and run a stream, and save its result; raise if the result is not complete.
+
+    Parameters
+    ----------
+    stream : bytes
+        The stream, as `compile` returns it.
+    hook, reporter, out
+        As for `run`.
+    watch : Stopwatch
+        What the run cost until now.
+
+    Raises
+    ------
+    StreamError, SimulationError, SimulationInterrupted, SaveError
+        As for `replay`.
+    """
     header = read_header(stream)
     # Imported here so that compiling and validating work without ns-3.
     from bridge.simulator import core
