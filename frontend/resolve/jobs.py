@@ -65,7 +65,7 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
     queues = scenario.queueing != "none"
     works = scenario.work
     waits = queues or any(_waits(work.job) for work in works if work.job is not None)
-    whole = Composition(layout, (WAITS,) if waits else (), takes_turns=queues)
+    whole = Composition(layout, (WAITS,) if waits else ())
     plans = _Plans(layout, whole)
     starts = _Queue(whole) if queues else None
     for turn in order:
@@ -126,23 +126,22 @@ class _Queue:
         self._whole = whole
         self._ends: dict[int, int] = {}
         """For each rank, the node that ends the job that it had before."""
-        self._places: dict[int, tuple[int, int]] = {}
-        """For each job, one of its ranks, and the node that ends the job there."""
+        self._places: dict[int, tuple[Ranks, int]] = {}
+        """For each job, its ranks, and the node that ends the job on the first of them."""
 
     def add(self, placed: Placed, job: Job, turn: Turn) -> None:
         """Add a job that starts on its turn."""
         name, tag = f"{WAITS}.{job.name}", 2 * turn.job + 1
         if turn.after is not None:
-            rank, end = self._places[turn.after]
-            if rank not in turn.members:
+            members, end = self._places[turn.after]
+            if not set(members).intersection(turn.members):
                 timer = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=(end,), tag=tag)
-                self._whole.append(rank, timer)
+                self._whole.append(members[:1], timer)
         last = self._whole.add(placed, self._start_of(name, job, tag))
-        for (rank,), done in last.items():
+        for ranks, done in last.items():
             timer = Node(f"{name}_end", NodeType.TIMER, 0, 0, dependencies=done, tag=tag + 1)
-            self._ends[rank] = self._whole.append(rank, timer)
-        first = placed.members[0]
-        self._places[turn.job] = first, self._ends[first]
+            self._ends |= dict.fromkeys(ranks, self._whole.append(ranks, timer))
+        self._places[turn.job] = placed.members, self._ends[placed.members[0]]
 
     def _start_of(self, name: str, job: Job, tag: int) -> StartOf:
         def start(ranks: Ranks, size: int) -> Start:

@@ -63,7 +63,7 @@ class Composition:
     layers : sequence of str, optional
         Layers of the nodes that belong to no job.
     takes_turns : bool, optional
-        Whether jobs use the same ranks one after another. Each rank then has its own trace.
+        Whether each rank has a trace of its own. Otherwise ranks share one that have done the same.
     """
 
     def __init__(
@@ -75,18 +75,19 @@ class Composition:
         self._layers = list(layers)
         self._issues: list[Issue] = []
         self._jobs: list[str] = []
-        self._work: dict[Ranks, list[NodeColumns]] = {}
+        self._traces: dict[int, list[NodeColumns]] = {}
+        """For each rank, the parts of its trace. Ranks with the same list share the trace."""
 
     def add_layers(self, name: str, plan: Plan) -> int:
         """Add the layers of a plan, with a name before each, and return the index of the first."""
         self._layers += [f"{name}.{layer}" for layer in plan.layers]
         return len(self._layers) - len(plan.layers)
 
-    def append(self, rank: int, node: Node) -> int:
-        """Append a node to the trace of a rank, where jobs take turns, and return its index."""
-        parts = self._work.setdefault((rank,), [])
+    def append(self, ranks: Ranks, node: Node) -> int:
+        """Append a node to the trace of some ranks that share it, and return its index."""
+        parts = self._own_trace(ranks)
         parts.append(columns([node]))
-        return sum(part.size for part in parts) - 1
+        return _size(parts) - 1
 
     def add(self, job: Placed, start: StartOf) -> dict[Ranks, tuple[int, ...]]:
         """Add a job, and return its last nodes in the trace of each set of its ranks."""
@@ -99,17 +100,30 @@ class Composition:
         last: dict[Ranks, tuple[int, ...]] = {}
         for ranks, nodes in work:
             relative = nodes.peer_modulus and _communicates(nodes).any()
-            alone = [(rank,) for rank in ranks]
             own = None if relative else self._placed(job, ranks[0], nodes)
-            for some in alone if relative or self._takes_turns else [tuple(ranks)]:
+            groups: dict[int, list[int]] = {}
+            for rank in ranks:
+                trace = id(self._traces.get(job.members[rank]))
+                key = rank if relative or self._takes_turns else trace
+                groups.setdefault(key, []).append(rank)
+            for some in groups.values():
                 placed = self._placed(job, some[0], nodes) if own is None else own
-                key = tuple(job.members[rank] for rank in some)
-                last[key] = self._append(job, key, placed, start, first, span)
+                members = tuple(job.members[rank] for rank in some)
+                last[members] = self._append(job, members, placed, start, first, span)
         return last
+
+    def _own_trace(self, ranks: Ranks) -> list[NodeColumns]:
+        """Return the trace of some ranks, which no other rank shares from now on."""
+        parts = list(self._traces.get(ranks[0], ()))
+        self._traces |= dict.fromkeys(ranks, parts)
+        return parts
 
     def plan(self) -> Plan:
         """Return the plan of all jobs."""
-        work = [(ranks, concatenated(parts)) for ranks, parts in self._work.items()]
+        shared: dict[int, list[int]] = {}
+        for rank, parts in self._traces.items():
+            shared.setdefault(id(parts), []).append(rank)
+        work = [(tuple(ranks), concatenated(self._traces[ranks[0]])) for ranks in shared.values()]
         return Plan(tuple(self._layers), issues=self._issues, tables=work, jobs=tuple(self._jobs))
 
     def _issue(self, job: Placed, issue: Issue, iteration: int) -> Issue:
@@ -134,9 +148,9 @@ class Composition:
         self, job: Placed, key: Ranks, own: NodeColumns, start: StartOf, first: int, span: int
     ) -> tuple[int, ...]:
         """Append a job to the trace of some of its ranks, and return its last nodes there."""
-        parts = self._work.setdefault(key, [])
+        parts = self._own_trace(key)
         done: tuple[int, ...] = ()
-        size = sum(part.size for part in parts)
+        size = _size(parts)
         timers, begin = start(key, size)
         for turn in range(job.times):
             if timers:
@@ -175,6 +189,10 @@ class Composition:
             ).astype(np.uint32),
             job=np.full(nodes.size, number, np.uint32),
         )
+
+
+def _size(parts: Sequence[NodeColumns]) -> int:
+    return sum(part.size for part in parts)
 
 
 def _communicates(nodes: NodeColumns) -> NDArray[np.bool_]:

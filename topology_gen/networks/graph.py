@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,7 +139,7 @@ class NetworkGraph:
             len(self.switches),
         )
 
-    @property
+    @cached_property
     def super_node(self) -> int | None:
         """Ranks of a super-node, if scale-up links join groups of equally many consecutive ranks.
 
