@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bridge.cli.options import existing_file, out_file_option
 from bridge.files import prepare_directory, write_whole
+from frontend.errors import ScenarioError
 from frontend.formats.astra_sim import CommandLine, import_run, scenario_text
+from frontend.formats.training.huggingface import card, read_config
+from frontend.formats.training.keys import Keys
+from frontend.formats.training.megatron import (
+    megatron_gpus,
+    megatron_workload,
+    read_arguments,
+    smallest,
+)
+from frontend.formats.training.scenario import NETWORK, SERVER, training_scenario, training_text
+from frontend.formats.training.torchtitan import read_toml, torchtitan_gpus, torchtitan_workload
 from frontend.loading.load import load_scenario, scenario_content
 from frontend.schema.files import allow_files
+
+_GPUS = click.option("--gpus", type=click.IntRange(min=2), help="Number of GPUs.")
+_SEQUENCE = click.option("--sequence", type=click.IntRange(min=1), help="Tokens of a sequence.")
 
 
 @click.group("import")
 def import_group() -> None:
-    """Make a scenario from the files of another simulator."""
+    """Make a scenario from the files of another simulator, or of a training program."""
 
 
 @import_group.command("astra-sim")
@@ -70,6 +85,94 @@ def astra_sim_command(
         click.echo(f"note: {note}", err=True)
     options = "".join(f" --allow-files {one}" for one in outside)
     click.echo(f"{file}: run it with `cosim run {file}{options}`", err=True)
+
+
+@import_group.command("huggingface")
+@click.argument("config", metavar="CONFIG.JSON", type=existing_file)
+@_SEQUENCE
+@_GPUS
+@out_file_option("The scenario to write; NAME.yaml by default.")
+def huggingface_command(
+    config: Path, sequence: int | None, gpus: int | None, out: Path | None
+) -> None:
+    """Make a scenario from the config.json of a model.
+
+    By default, the model trains with zero: 3 on as few servers of eight H100 as have the memory;
+    `cosim search` finds better layouts. The command names everything that differs."""
+    keys = read_config(config)
+    model = card(keys, sequence)
+    name = config.resolve().parent.name
+    for count in [gpus] if gpus else [SERVER * 2**power for power in range(12)]:
+        for recompute in ("none", "full"):
+            layout = {"zero": 3}
+            work = {"model": model, "layout": layout, "global_batch": count, "recompute": recompute}
+            made = training_scenario(name, count, work)
+            try:
+                load_scenario(made)
+            except ScenarioError as error:
+                problem = error
+                continue
+            _write_training(made, "huggingface", keys, out)
+            return
+    raise problem
+
+
+@import_group.command("megatron")
+@click.argument("arguments", metavar="FILE", type=existing_file)
+@_GPUS
+@out_file_option("The scenario to write; NAME.yaml by default.")
+def megatron_command(arguments: Path, gpus: int | None, out: Path | None) -> None:
+    """Make a scenario from the arguments of Megatron-LM.
+
+    FILE is a command line, a script in which variables have their values, or a YAML file with the
+    arguments. The number of GPUs is that of --gpus, of the file, or the least that the layout
+    needs. The command names everything that differs."""
+    keys = read_arguments(arguments)
+    known = megatron_gpus(keys)
+    work = megatron_workload(keys)
+    least = smallest(work["layout"])
+    count = gpus or known or max(2, least)
+    if gpus is None and known is None:
+        keys.notes.append(f"{arguments}: no number of GPUs: the scenario has the least, {count}")
+    replicas = count // least or 1
+    work.setdefault("global_batch", work["micro_batch"] * replicas)
+    _write_training(training_scenario(arguments.stem, count, work), "megatron", keys, out)
+
+
+@import_group.command("torchtitan")
+@click.argument("toml", metavar="FILE.TOML", type=existing_file)
+@click.option("--config", type=existing_file, help="config.json of the model, as of Hugging Face.")
+@_GPUS
+@out_file_option("The scenario to write; NAME.yaml by default.")
+def torchtitan_command(toml: Path, config: Path | None, gpus: int | None, out: Path | None) -> None:
+    """Make a scenario from a configuration of torchtitan.
+
+    The command names everything that differs."""
+    keys = read_toml(toml)
+    model = None
+    if config is not None:
+        own = read_config(config)
+        model = card(own, keys.peek("training.seq_len", 2048))
+        keys.notes += own.notes
+    count = torchtitan_gpus(keys, gpus)
+    work = torchtitan_workload(keys, count, model)
+    _write_training(training_scenario(toml.stem, count, work), "torchtitan", keys, out)
+
+
+def _write_training(made: dict[str, Any], command: str, keys: Keys, out: Path | None) -> None:
+    """Check and write a scenario, and say what differs; one that needs more memory is said, too."""
+    file = out or Path(f"{made['name']}.yaml")
+    try:
+        load_scenario(made)
+    except ScenarioError as error:
+        made["workload"]["check_memory"] = False
+        load_scenario(made)  # anything else is wrong
+        keys.notes.append(f"{keys.path}: {error}")
+    notes = [*keys.notes, NETWORK]
+    write_whole(file, training_text(made, command, notes).encode())
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{file}: run it with `cosim run {file}`", err=True)
 
 
 def _outside(folder: Path, files: list[Path]) -> list[Path]:

@@ -1,0 +1,1 @@
+"""Models and layouts from the files of training programs: Hugging Face, Megatron-LM, torchtitan."""

@@ -1,0 +1,308 @@
+"""A model and a layout from the arguments of Megatron-LM: a command line, a script or YAML.
+
+Names and defaults are those of NVIDIA/Megatron-LM, `megatron/training/arguments.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+from frontend.errors import ScenarioError
+from frontend.formats.training.keys import Keys
+from frontend.yaml_document import read
+from topology_gen.files import read_text
+
+_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|[^\s()#;]*)\s*(?:#.*)?$")
+_VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)")
+_ARRAY = re.compile(r"^\s*\w+\+?=\(", re.MULTILINE)
+_EXPERT_LAYERS = re.compile(r"\(?\[0\]\*(\d+)\+\[1\]\*\d+\)?")
+
+_NO_EFFECT = (
+    *("use-mcore-models", "bf16", "fp16", "seed", "split", "mock-data", "num-workers", "profile"),
+    *("clip-grad", "weight-decay", "init-method-std", "norm-epsilon", "manual-gc", "exit-interval"),
+    *("exit-duration-in-mins", "normalization", "apply-layernorm-1p", "disable-bias-linear"),
+    *("add-qkv-bias", "position-embedding-type", "max-position-embeddings", "attention-dropout"),
+    *("hidden-dropout", "qk-layernorm", "optimizer", "override-opt-param-scheduler", "dist-ckpt"),
+    *("no-create-attention-mask-in-dataloader", "no-mmap-bin-files", "calculate-per-token-loss"),
+    *("merge-file", "vocab-file", "master-addr", "master-port", "node-rank", "ckpt-format"),
+    *("distributed-timeout-minutes", "empty-unused-memory-level", "no-bias-swiglu-fusion"),
+    *("no-gradient-accumulation-fusion", "distributed-backend", "moe-aux-loss-coeff"),
+    *("moe-router-load-balancing-type", "moe-router-dtype", "moe-router-score-function"),
+    *("moe-grouped-gemm", "moe-permute-fusion", "moe-token-dispatcher-type", "moe-z-loss-coeff"),
+    *("moe-router-enable-expert-bias", "moe-router-bias-update-rate", "moe-router-pre-softmax"),
+    *("moe-router-topk-scaling-factor", "attention-softmax-in-fp32", "rdzv-id", "rdzv-backend"),
+    *("rdzv-endpoint", "use-checkpoint-args", "rampup-batch-size", "ddp-bucket-size"),
+)
+_NO_EFFECT_BEGINNINGS = (
+    *("lr", "min-lr", "decoupled-", "data-", "tokenizer-", "tiktoken-", "save", "load", "log-"),
+    *("eval-", "train-", "tensorboard-", "wandb-", "adam-", "rotary-", "profile-", "use-rope"),
+    *("fp8-amax", "no-load", "no-save", "start-weight-decay", "end-weight-decay", "fp8-margin"),
+)
+
+
+def read_arguments(path: Path) -> Keys:
+    """Return the arguments of Megatron-LM in a file, without their leading dashes.
+
+    A file that ends in .yaml or .yml has them as keys, at any level. Another file is a script or a
+    command line, in which variables are replaced if the file sets them; what ``if`` decides counts
+    always.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read.
+    """
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
+    if path.suffix in (".yaml", ".yml"):
+        return Keys(path, dict(_flat(read(text, str(path)).data)))
+    options, twice = _options(text, path)
+    keys = Keys(path, options)
+    for name in twice:
+        what = "it is given several times, and the last one counts"
+        keys.note(f"--{name}", options[name], what)
+    return keys
+
+
+def _flat(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the keys of all levels that are no mappings, as options are called."""
+    for key, value in content.items() if isinstance(content, Mapping) else ():
+        if isinstance(value, Mapping):
+            yield from _flat(value)
+        elif value is not False:
+            yield str(key).lstrip("-").replace("_", "-"), value
+
+
+def _options(text: str, path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the options of a command line or a script, and those with several values.
+
+    Options without a value are true.
+    """
+    text = text.replace("\\\n", " ")
+    known = {
+        match[1]: match[2].strip('"')
+        for line in text.splitlines()
+        if (match := _ASSIGNMENT.match(line))
+    }
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[3]
+        return known.get(name) or match[2] or match[0]
+
+    for _ in range(3):  # a variable may contain another one
+        text = _VARIABLE.sub(value, text)
+    try:
+        words = shlex.split(_ARRAY.sub(" ", text), comments=True)
+    except ValueError as error:
+        raise ScenarioError(f"{path}: expected a command line ({error})") from None
+    every: list[tuple[str, Any]] = []
+    for part in chain.from_iterable(one.split() if "--" in one else [one] for one in words):
+        word = part.strip("()") if part.startswith("--") or part in ("(", ")") else part
+        if word.startswith("--"):
+            name, _, own = word[2:].partition("=")
+            every.append((name.replace("_", "-"), own or True))
+        elif word and every and every[-1][1] is True:
+            every[-1] = (every[-1][0], word)
+    found = dict(every)
+    return found, sorted({name for name, value in every if value != found[name]})
+
+
+def megatron_workload(keys: Keys) -> dict[str, Any]:
+    """Return the keys of the workload; the notes of `keys` name what differs.
+
+    Raises
+    ------
+    ScenarioError
+        If a value is missing, or is none that a scenario can have.
+    """
+    layout = _layout(keys)
+    layers = keys.required("num-layers")
+    layout["chunks"] = _chunks(keys, layers, layout["pp"])
+    found: dict[str, Any] = {"model": _card(keys, layers, layout["tp"]), "layout": layout}
+    found["micro_batch"] = keys.count("micro-batch-size", 1)
+    batch = keys.count("global-batch-size")
+    if batch is not None:
+        found["global_batch"] = batch
+    found |= _precision(keys)
+    found["recompute"] = _recompute(keys)
+    unfused = keys.take("attention-backend") == "unfused"
+    unfused |= keys.take("transformer-impl") == "local"
+    found["flash_attention"] = _switch(keys, "use-flash-attn") or not unfused
+    found["overlap"] = {
+        "dp": _switch(keys, "overlap-grad-reduce"),
+        "gather": _switch(keys, "overlap-param-gather"),
+        "tp": _switch(keys, "tp-comm-overlap"),
+    }
+    found["compute"] = {
+        "accelerator": "h100",
+        "loss_accesses": 2 if _switch(keys, "cross-entropy-loss-fusion") else 13,
+    }
+    keys.drop(("cross-entropy-fusion-impl", "nproc-per-node", "nnodes"))
+    keys.drop(_NO_EFFECT, _NO_EFFECT_BEGINNINGS)
+    keys.rest()
+    return found
+
+
+def megatron_gpus(keys: Keys) -> int | None:
+    """Return the GPUs that a command line says; None if it does not."""
+    world = keys.count("world-size")
+    each, servers = keys.take("nproc-per-node"), keys.take("nnodes")
+    if world is None and str(each).isdecimal() and str(servers).isdecimal():
+        return int(str(each)) * int(str(servers))
+    return world
+
+
+def _switch(keys: Keys, name: str) -> bool:
+    """Return whether an option without a value is given."""
+    return keys.take(name) is not None
+
+
+def _layout(keys: Keys) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tp": keys.count("tensor-model-parallel-size", 1),
+        "pp": keys.count("pipeline-model-parallel-size", 1),
+        "cp": keys.count("context-parallel-size", 1),
+        "ep": keys.count("expert-model-parallel-size", 1),
+        "sequence_parallel": _switch(keys, "sequence-parallel"),
+        "zero": int(_switch(keys, "use-distributed-optimizer")),
+    }
+    strategy = keys.take("data-parallel-sharding-strategy")
+    sharded = [
+        _switch(keys, name) for name in ("use-megatron-fsdp", "use-custom-fsdp", "use-torch-fsdp2")
+    ]
+    if any(sharded):
+        parts = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
+        found["zero"] = parts.get(str(strategy), 3)
+    exchange = keys.take("cp-comm-type", "p2p")
+    found["cp_exchange"] = "all_gather" if exchange == "all_gather" else "ring"
+    if found["cp"] > 1 and exchange not in ("p2p", "all_gather"):
+        keys.note("--cp-comm-type", exchange, "the scenario passes keys and values on in a ring")
+    experts = keys.count("expert-tensor-parallel-size")
+    if experts is not None and experts != found["tp"]:
+        what = f"the scenario divides experts among the ranks of tp ({found['tp']}), too"
+        keys.note("--expert-tensor-parallel-size", experts, what)
+    if _switch(keys, "use-tp-pp-dp-mapping"):
+        found["order"] = "tp-cp-ep-pp-dp"
+    return found
+
+
+def _chunks(keys: Keys, layers: int, stages: int) -> int:
+    """Return the parts of the layers on each stage."""
+    count = keys.count("num-virtual-stages-per-pipeline-rank")
+    each = keys.count("num-layers-per-virtual-pipeline-stage")
+    if count is not None or each is None:
+        return count or 1
+    if layers % (stages * each):
+        expected = f"expected a divisor of {layers} layers / {stages} stages"
+        keys.refuse("--num-layers-per-virtual-pipeline-stage", each, expected)
+    return layers // stages // each
+
+
+def _card(keys: Keys, layers: int, tp: int) -> dict[str, Any]:
+    hidden, heads = keys.required("hidden-size"), keys.required("num-attention-heads")
+    gated = _switch(keys, "swiglu")
+    usual = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
+    groups = keys.count("num-query-groups", 1)
+    found: dict[str, Any] = {
+        "layers": layers,
+        "hidden": hidden,
+        "heads": heads,
+        "kv_heads": groups if _switch(keys, "group-query-attention") else heads,
+        "feed_forward": keys.count("ffn-hidden-size", usual),
+        "gated": gated,
+        "vocabulary": _vocabulary(keys, tp),
+        "tied_embedding": not _switch(keys, "untie-embeddings-and-output-weights"),
+        "sequence": keys.required("seq-length"),
+    }
+    width = keys.count("kv-channels")
+    if _switch(keys, "multi-latent-attention"):
+        found["latent_attention"] = {
+            "query_rank": keys.required("q-lora-rank"),
+            "kv_rank": keys.count("kv-lora-rank", 32),
+            "plain_width": keys.count("qk-head-dim", 128),
+            "rotary_width": keys.count("qk-pos-emb-head-dim", 64),
+            "value_width": keys.count("v-head-dim", 128),
+        }
+    elif width is not None:
+        found["head_width"] = width
+    experts = keys.count("num-experts")
+    if experts is not None:
+        found["experts"] = _experts(keys, experts, found["feed_forward"])
+    return found
+
+
+def _vocabulary(keys: Keys, tp: int) -> int:
+    """Return the padded size of the vocabulary."""
+    size = keys.count("padded-vocab-size")
+    if size is not None:
+        return size
+    size = keys.count("vocab-size")
+    if size is None and keys.take("tokenizer-type") == "GPT2BPETokenizer":
+        size = 50257
+    if size is None:
+        raise ScenarioError(
+            f"{keys.path}: --vocab-size: missing: expected it, as the tokenizer is not read"
+        )
+    multiple = (keys.count("make-vocab-size-divisible-by", 128) or 1) * tp
+    return -(-size // multiple) * multiple
+
+
+def _experts(keys: Keys, count: int, feed_forward: int) -> dict[str, int]:
+    width = keys.count("moe-ffn-hidden-size", feed_forward) or feed_forward
+    found = {"count": count, "top_k": keys.count("moe-router-topk", 2) or 2, "width": width}
+    shared = keys.count("moe-shared-expert-intermediate-size")
+    if shared is not None:
+        if shared % width:
+            expected = f"expected a multiple of --moe-ffn-hidden-size ({width})"
+            keys.refuse("--moe-shared-expert-intermediate-size", shared, expected)
+        found["shared"] = shared // width
+    layers = str(keys.take("moe-layer-freq", 1)).replace(" ", "")
+    match = _EXPERT_LAYERS.fullmatch(layers)
+    if match is not None:
+        found["dense_layers"] = int(match[1])
+    elif layers != "1":
+        expected = "expected 1, or layers without experts first, such as ([0]*3+[1]*58)"
+        keys.refuse("--moe-layer-freq", layers, expected)
+    return found
+
+
+def _precision(keys: Keys) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if keys.take("fp8-format") is not None or keys.take("fp8") is not None:
+        found["precision"] = "fp8"
+    if _switch(keys, "fp8-param-gather"):
+        found["gather_element"] = "1B"
+    if _switch(keys, "grad-reduce-in-bf16"):
+        found["gradient_element"] = "2B"
+    keys.drop(("accumulate-allreduce-grads-in-fp32",))
+    return found
+
+
+def _recompute(keys: Keys) -> str:
+    granularity = keys.take("recompute-granularity")
+    if _switch(keys, "recompute-activations"):
+        granularity = "selective"
+    method, layers = keys.take("recompute-method"), keys.take("recompute-num-layers")
+    if granularity == "full" and (method == "block" or str(layers) not in ("None", "1")):
+        what = "the scenario computes each layer again, and keeps the input of each"
+        keys.note("--recompute-num-layers", layers, what)
+    modules = keys.take("recompute-modules")
+    if modules not in (None, "core_attn"):
+        keys.note("--recompute-modules", modules, "the scenario computes the scores again only")
+    return str(granularity) if granularity in ("full", "selective") else "none"
+
+
+def smallest(layout: Mapping[str, Any]) -> int:
+    """Return the least number of ranks of a layout."""
+    own: int = layout["tp"] * layout["pp"] * layout["cp"]
+    return own * lcm(layout.get("ep") or 1, layout.get("dp") or 1)

@@ -1,0 +1,279 @@
+"""``cosim import huggingface``, ``megatron`` and ``torchtitan``: models and layouts from files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cosim
+from bridge.cli.main import main
+from frontend import ScenarioError, load_scenario
+from frontend.formats.training.huggingface import FAMILIES, card, read_config
+from frontend.formats.training.keys import Keys
+from frontend.formats.training.megatron import megatron_workload, read_arguments
+from frontend.models.cards import CARDS, Card
+from frontend.models.transformer import parameters
+
+FILES = Path(__file__).parent / "training_files"
+
+PUBLISHED = {
+    "gpt2": 124.440 - 0.786 - 0.083,  # without its table of positions, and biases
+    "mistral": 7241.7,
+    "mixtral": 46702.8,
+    "llama3_70b": 70553.7,
+    "qwen2_7b": 7615.6,
+    "qwen3_8b": 8190.7,
+    "qwen3_30b_a3b": 30532.1,
+    "deepseek_r1": 671026.4,
+}
+"""Million parameters, as the pages of the models and `model.safetensors.index.json` have them."""
+
+
+def imported(*words: object) -> tuple[Any, str]:
+    """Return the workload of an import, and what it said."""
+    answer = CliRunner().invoke(main, ["import", *map(str, words)], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.stderr
+    return load_scenario(words[-1]).workload, answer.stderr  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_parameters_are_the_published_ones(name: str) -> None:
+    found = Card.model_validate(card(read_config(FILES / name / "config.json"), 4096))
+    assert parameters(found) / 1e6 == pytest.approx(PUBLISHED[name], rel=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("llama3_70b", "llama3_70b"), ("mixtral", "mixtral_8x7b"), ("deepseek_r1", "deepseek_v3")],
+)
+def test_they_are_the_cards(name: str, known: str) -> None:
+    own = Card.model_validate(CARDS[known])
+    found = Card.model_validate(card(read_config(FILES / name / "config.json"), own.sequence))
+    width = found.head_width and own.hidden // own.heads
+    assert found == own.model_copy(update={"head_width": width})
+
+
+@pytest.mark.parametrize("name", ["qwen3_8b", "mixtral", "gpt2"])
+def test_a_scenario_that_runs(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    work, said = imported("huggingface", FILES / name / "config.json", "--out", file)
+    assert work.check_memory
+    assert "topology" in said
+    result = cosim.run(file, {"workload.model.layers": 2})
+    assert result.training is not None
+
+
+def test_the_number_of_gpus_is_kept(tmp_path: Path) -> None:
+    config = FILES / "llama3_70b" / "config.json"
+    answer = CliRunner().invoke(main, ["import", "huggingface", str(config), "--gpus", "8"])
+    assert answer.exit_code == 2
+    assert "expected a rank to need at most 80.0 GB" in answer.stderr
+    imported("huggingface", config, "--gpus", 64, "--sequence", 2048, "--out", tmp_path / "x.yaml")
+    scenario = load_scenario(tmp_path / "x.yaml")
+    work: Any = scenario.workload
+    assert work.model.sequence == 2048
+
+
+def changed(name: str, **keys: Any) -> Keys:
+    content = json.loads((FILES / name / "config.json").read_text())
+    return Keys(Path("config.json"), content | keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "words"),
+    [
+        ("mistral", {"sliding_window": 1024}, "sliding_window: value 1024"),
+        ("llama3_70b", {"attention_bias": True}, "attention_bias: value True"),
+        ("qwen3_8b", {"new_key": 1, "another": 2}, "left out: new_key, another"),
+        ("deepseek_r1", {}, "multi-token prediction is left out"),
+    ],
+)
+def test_what_differs_is_said(name: str, keys: dict[str, Any], words: str) -> None:
+    found = changed(name, **keys)
+    card(found, 4096)
+    assert sum(words in note for note in found.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "words"),
+    [
+        ("gpt2", {"model_type": "mamba2"}, "model_type: value mamba2: expected one of llama"),
+        ("gpt2", {"n_layer": None}, "n_layer: missing"),
+        ("mixtral", {"num_local_experts": "8 experts"}, "num_local_experts: value 8 experts"),
+        ("qwen3_30b_a3b", {"decoder_sparse_step": 2}, "expected 1: experts in each layer"),
+        ("qwen3_30b_a3b", {"mlp_only_layers": [3]}, "expected layers at the begin"),
+        ("deepseek_r1", {"q_lora_rank": None}, "q_lora_rank: missing"),
+        ("deepseek_r1", {"moe_layer_freq": 2}, "moe_layer_freq: value 2"),
+    ],
+)
+def test_what_no_scenario_has_is_refused(name: str, keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        card(changed(name, **keys), 4096)
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 2**40), st.text(max_size=5), st.lists(st.integers())
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_no_value_of_a_key_is_an_accident(data: st.DataObject) -> None:
+    """Whatever a key holds, there is a card or one sentence."""
+    name = data.draw(st.sampled_from(sorted(PUBLISHED)))
+    content = json.loads((FILES / name / "config.json").read_text())
+    key = data.draw(st.sampled_from([*content, "text_config"]))
+    keys = Keys(Path("config.json"), content | {key: data.draw(VALUES)})
+    try:
+        found = card(keys)
+    except ScenarioError as error:
+        assert str(error).startswith("config.json: ")
+        assert "\n" not in str(error)
+    else:
+        assert found["layers"] >= 1
+        assert content["model_type"] in FAMILIES
+
+
+def test_a_script_of_megatron(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    work, said = imported("megatron", FILES / "megatron_llama3_8b.sh", "--out", file)
+    assert load_scenario(file).topology.ranks == 8  # type: ignore[union-attr]
+    own = Card.model_validate(CARDS["llama3_8b"])
+    assert work.model == own.model_copy(update={"head_width": 128})
+    assert (work.micro_batch, work.global_batch, work.layout.zero) == (1, 128, 1)
+    assert (work.precision, work.gather_element, work.gradient_element) == ("fp8", 1, 2)
+    assert (work.overlap.dp, work.overlap.gather, work.overlap.tp) == (True, True, False)
+    assert work.compute.loss_accesses == 2
+    assert "left out: new-option-of-next-year\n" in said
+    assert "check_memory" in said
+
+
+MEGATRON = (
+    "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 "
+    "--vocab-size 50257"
+)
+
+
+def megatron(folder: Path, text: str) -> tuple[dict[str, Any], list[str]]:
+    file = folder / "arguments.txt"
+    file.write_text(f"{MEGATRON} {text}")
+    keys = read_arguments(file)
+    return megatron_workload(keys), keys.notes
+
+
+def test_arguments_of_megatron(tmp_path: Path) -> None:
+    """Defaults are Megatron's: a vocabulary that is padded, four times the width, tied tables."""
+    found, notes = megatron(
+        tmp_path,
+        "--tensor-model-parallel-size 8 --pipeline-model-parallel-size=4 --sequence-parallel "
+        "--num-layers-per-virtual-pipeline-stage 2 --recompute-granularity full "
+        "--recompute-method uniform --recompute-num-layers 1",
+    )
+    assert not notes
+    assert found["layout"] == {
+        "tp": 8,
+        "pp": 4,
+        "cp": 1,
+        "ep": 1,
+        "chunks": 4,
+        "zero": 0,
+        "sequence_parallel": True,
+        "cp_exchange": "ring",
+    }
+    model = found["model"]
+    assert (model["vocabulary"], model["feed_forward"]) == (51200, 16384)
+    assert model["tied_embedding"]
+    assert not model["gated"]
+    assert found["recompute"] == "full"
+    assert found["overlap"] == {"dp": False, "gather": False, "tp": False}
+    assert found["compute"]["loss_accesses"] == 13
+
+
+def test_experts_of_megatron(tmp_path: Path) -> None:
+    found, _ = megatron(
+        tmp_path,
+        "--swiglu --num-experts 64 --moe-router-topk 6 --moe-ffn-hidden-size 1408 "
+        "--moe-shared-expert-intermediate-size 2816 --moe-layer-freq ([0]*1+[1]*31) "
+        "--expert-model-parallel-size 8",
+    )
+    experts = {"count": 64, "top_k": 6, "width": 1408, "shared": 2, "dense_layers": 1}
+    assert found["model"]["experts"] == experts
+    assert found["model"]["feed_forward"] == 10880  # 8/3 of the width, in multiples of 64
+    assert found["layout"]["ep"] == 8
+
+
+def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
+    text = "--tensor-model-parallel-size 2 --bf16 --swiglu --use-distributed-optimizer"
+    same, _ = megatron(tmp_path, text)
+    file = tmp_path / "arguments.yaml"
+    file.write_text(
+        "language_model: {num_layers: 32, hidden_size: 4096, num_attention_heads: 32}\n"
+        "MODEL_ARGS: {--seq-length: 2048, --vocab-size: 50257, --bf16: true, --swiglu: true}\n"
+        "model_parallel: {tensor_model_parallel_size: 2, sequence_parallel: false}\n"
+        "use_distributed_optimizer: true\n"
+    )
+    assert megatron_workload(read_arguments(file)) == same
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("--tensor-model-parallel-size $TP", r"tensor-model-parallel-size: value \$TP: expected"),
+        ("--num-layers-per-virtual-pipeline-stage 5", "expected a divisor of 32 layers"),
+        ("--num-experts 8 --moe-layer-freq 2", "expected 1, or layers without experts first"),
+        ("--q 'open", "expected a command line"),
+    ],
+)
+def test_arguments_that_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        megatron(tmp_path, text)
+
+
+def test_what_megatron_does_otherwise_is_said(tmp_path: Path) -> None:
+    found, notes = megatron(
+        tmp_path,
+        "--context-parallel-size 2 --cp-comm-type a2a --num-layers 16 "
+        "--expert-tensor-parallel-size 4",
+    )
+    assert found["model"]["layers"] == 16
+    words = ("--cp-comm-type: value a2a", "--num-layers: value 16: it is given", "value 4: the")
+    assert all(any(word in note for note in notes) for word in words)
+
+
+def test_torchtitan(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    work, said = imported("torchtitan", FILES / "torchtitan_llama3_70b.toml", "--out", file)
+    assert load_scenario(file).topology.ranks == 8  # type: ignore[union-attr]
+    own = Card.model_validate(CARDS["llama3_70b"] | {"sequence": 16384})
+    assert work.model == own
+    assert (work.micro_batch, work.global_batch, work.layout.zero) == (2, 16, 3)
+    assert (work.precision, work.gather_element, work.recompute) == ("fp8", 1, "full")
+    assert work.overlap.tp
+    assert "left out" not in said
+
+
+def test_torchtitan_with_another_model(tmp_path: Path) -> None:
+    source = tmp_path / "own.toml"
+    shutil.copy(FILES / "torchtitan_llama3_70b.toml", source)
+    text = source.read_text().replace(
+        "pipeline_parallel_degree = 1", "pipeline_parallel_degree = 2"
+    )
+    text = text.replace('flavor = "70B"', 'flavor = "own"')
+    source.write_text(text.replace("shard_degree = 8", "shard_degree = -1"))
+    config = FILES / "qwen3_8b" / "config.json"
+    out = tmp_path / "x.yaml"
+    work, said = imported("torchtitan", source, "--config", config, "--gpus", 16, "--out", out)
+    assert (work.model.layers, work.model.sequence) == (36, 16384)
+    # A pipeline takes the sequences of a rank one by one.
+    assert (work.layout.pp, work.micro_batch, work.global_batch) == (2, 1, 16)
+    assert "fsdp_reshard_after_forward: value default" in said
+    answer = CliRunner().invoke(main, ["import", "torchtitan", str(source)])
+    assert answer.exit_code == 2
+    assert "shard_degree: value -1: expected --gpus" in answer.stderr
