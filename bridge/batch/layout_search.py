@@ -153,7 +153,7 @@ class LayoutSearch:
         InputError
             No layout fits.
         """
-        self._simulate([*self._estimates([{}]), *self._fastest()], on_points)
+        self._simulate([*self.estimates([{}]), *self.fastest()], on_points)
         if not self._tried:
             raise InputError(
                 "workload.layout: no layout fits: expected a model that divides over "
@@ -164,11 +164,11 @@ class LayoutSearch:
             write_whole(self._folder / SCENARIO_FILE, scenario_yaml(data))
         return self.best
 
-    def _estimates(self, every: Iterable[Mapping[str, Any]]) -> list[Estimate]:
+    def estimates(self, every: Iterable[Mapping[str, Any]]) -> list[Estimate]:
         workload = self._scenario.only_work.workload
         return list(self._kind.estimates(workload, self._ranks, self._costs, every))
 
-    def _fastest(self) -> list[Estimate]:
+    def fastest(self) -> list[Estimate]:
         """Return the layouts to simulate: those with the shortest estimates, the shortest first."""
         every: Iterable[Mapping[str, Any]]
         every = self._kind.layouts(self._scenario.only_work.workload, self._ranks, self._kept)
@@ -176,9 +176,9 @@ class LayoutSearch:
             every = list(every)
             if len(every) > self._budget:
                 every = random.Random(self._scenario.seed).sample(every, self._budget)
-        found = self._estimates(every)
+        found = self.estimates(every)
         best = _different(found)[: self._simulated]
-        ordered = self._estimates(chain.from_iterable(map(self._orders, best)))
+        ordered = self.estimates(chain.from_iterable(map(self._orders, best)))
         self.estimated = len(found) + len(ordered)
         return _different([*best, *ordered])[: self._simulated]
 
