@@ -16,7 +16,7 @@ from bridge.errors import ResultError
 from bridge.present.metrics import time_an_iteration
 from bridge.present.quantities import time_text
 from bridge.present.table import table
-from bridge.results.folders import RESULTS, result_folders, results_at
+from bridge.results.folders import RESULTS, forget_order, result_folders, results_at
 from bridge.results.labels import LABEL_NAME, label_of, set_label
 from bridge.results.result import FILE_NAME, Result
 
@@ -139,6 +139,7 @@ def _remove(folder: Path) -> None:
     with sole_writer(folder):
         for name in (*ANY_RUN, LABEL_NAME):
             remove(folder / name)
+    forget_order(folder)
     kept = {Path.cwd(), RESULTS.resolve()}
     here = folder.resolve()
     while here not in kept and not any(here.iterdir()):

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bridge.errors import ResultError
-from bridge.files import write_whole
+from bridge.files import remove, write_whole
 from bridge.results.result import FILE_NAME, Result
 from topology_gen.files import read_text
 
@@ -114,6 +114,13 @@ def keep_order(folder: Path, names: Sequence[str]) -> None:
     """
     order = list(dict.fromkeys([*_order(folder), *names]))
     write_whole(folder / ORDER_NAME, (json.dumps(order, indent=1) + "\n").encode())
+
+
+def forget_order(point: Path) -> None:
+    """Remove the order of a sweep of which a point was removed, if it has no other."""
+    sweep = point.resolve().parent
+    if point.resolve().name in _order(sweep) and not any(sweep.glob(f"*/{FILE_NAME}")):
+        remove(sweep / ORDER_NAME)
 
 
 def _order(folder: Path) -> list[str]:

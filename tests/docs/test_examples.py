@@ -91,8 +91,11 @@ def test_examples_of_a_page_run(page: Path, folder: Path) -> None:
     for block in re.findall(r"```json\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         (folder / "job.json").write_text(block, encoding="utf-8")
     for command in examples(page):
+        command, _, written = command.partition(f" {shlex.quote('>')} ")
         answer = CliRunner().invoke(main, shlex.split(command))
         assert answer.exit_code == 0, f"cosim {command}\n{answer.stderr}"
+        if written:
+            (folder / written).write_text(answer.stdout, encoding="utf-8")
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

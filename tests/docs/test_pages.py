@@ -71,7 +71,7 @@ def commands(page: Path) -> Iterator[tuple[str, bool]]:
     for text in blocks(page, "sh"):
         for line in text.replace("\\\n", " ").splitlines():
             if match := re.match(r"\s*(?:\.venv/bin/)?cosim (.*)", line):
-                yield match[1].partition(" | ")[0], True  # without a filter
+                yield re.split(r" [|>] ", match[1])[0], True  # without a filter or a file
     prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for span in re.findall(r"`([^`]+)`", prose):
         if match := re.match(r"(?:\.venv/bin/)?cosim (.*)", " ".join(span.split())):
