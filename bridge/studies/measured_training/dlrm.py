@@ -23,6 +23,8 @@ from bridge.studies.measured_training.runs import rows as read
 from frontend import load_scenario
 
 FIGURE = Figure("dlrm")
+#: Most ranks of the runs that are simulated again.
+MOST: Mapping[Scale, int] = {"small": 8, "full": 128}
 #: Errors of runs at a larger scale than the fit that this study aims at.
 MEDIAN, LARGEST = 0.02, 0.06
 #: The fabrics of a run: the stored predictions, and packets.
@@ -211,10 +213,15 @@ def main() -> None:
         writer.writerows([row.id, *(f"{number:.5g}" for number in row[1:])] for row in found)
 
 
+def chosen(scale: Scale) -> list[Run]:
+    """Return the runs of a scale."""
+    return [run for run in TABLE.runs.values() if run.gpus <= MOST[scale]]
+
+
 def study_points(folder: Path, scale: Scale) -> Points:
     """Return the simulations with the stored numbers; the keys are a run's id and a fabric."""
     found = {}
-    for run in TABLE.runs.values():
+    for run in chosen(scale):
         scenario = run.scenario(TABLE.predictions[run.id].efficiency)
         for fabric in FABRICS:
             point = Point(f"{run.id} {fabric}", load_scenario(scenario | {"fabric": fabric}))
@@ -232,8 +239,8 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the stored predictions, and the stored ones with those of this version."""
     runs = [run for run in TABLE.runs.values() if run.measured_s is not None]
     larger = [run for run in runs if run.gpus > TABLE.first(run).gpus]
-    for chosen, what in ((larger, ""), ([run for run in larger if run.blind], "blind ")):
-        sizes = [abs(_errors(run)[0]) for run in chosen]
+    for some, what in ((larger, ""), ([run for run in larger if run.blind], "blind ")):
+        sizes = [abs(_errors(run)[0]) for run in some]
         if sizes:
             text = (
                 f"{{}} error at a larger scale than the fit: {len(sizes)} {what}runs, one number."
@@ -242,18 +249,18 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
             yield FIGURE.at_most(text.format("Largest"), LARGEST, max(sizes), "share")
     same = [
         abs(_step_s(results[run.id, "analytical"]) / stored.one_number_s - 1) <= AS_STORED
-        for run in TABLE.runs.values()
+        for run in chosen(scale)
         for stored in [TABLE.predictions[run.id]]
         if not run.blind
     ]
     yield FIGURE.every("The stored predictions are those of this version.", same, "runs")
-    packets = {run.id: _step_s(results[run.id, "express"]) for run in runs}
+    packets = {run.id: _step_s(results[run.id, "express"]) for run in chosen(scale)}
     differences = [
         abs(_step_s(results[name, "analytical"]) / seconds - 1) for name, seconds in packets.items()
     ]
     text = "`analytical` differs from packets by"
     yield FIGURE.at_most(text, ALLOWED, max(differences), "share")
-    rows = [_row(run, packets[run.id]) for run in runs]
+    rows = [_row(run, packets.get(run.id)) for run in runs]
     yield FIGURE.table("Milliseconds of a step", _HEADINGS, rows)
 
 
@@ -263,13 +270,14 @@ _HEADINGS = (
 )  # fmt: skip
 
 
-def _row(run: Run, packets_s: float) -> list[str]:
+def _row(run: Run, packets_s: float | None) -> list[str]:
     assert run.measured_s is not None
     fit = "fitted" if run == TABLE.first(run) else "blind" if run.blind else "predicted"
     errors = [f"{100 * error:+.1f} %" for error in _errors(run)]
     one = 1e3 * TABLE.predictions[run.id].one_number_s
     first = [run.id, str(run.gpus), str(run.global_batch), run.plan, f"{1e3 * run.measured_s:.3f}"]
-    return [*first, fit, f"{one:.3f}", f"{1e3 * packets_s:.3f}", *errors]
+    packets = "" if packets_s is None else f"{1e3 * packets_s:.3f}"
+    return [*first, fit, f"{one:.3f}", packets, *errors]
 
 
 NOTES = """\

@@ -104,7 +104,7 @@ def _write(every: Sequence[Shaped]) -> None:
 def chosen(scale: Scale) -> list[Run]:
     """Return the runs that the study simulates again."""
     known = stored()
-    most = MOST[scale] // 8
+    most = MOST[scale] // 16
     return [
         run
         for run in TABLE.runs.values()
