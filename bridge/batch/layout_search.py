@@ -34,7 +34,7 @@ SIMULATED = 10
 POINTS = "layouts"
 """Folder of the simulated layouts."""
 
-_ALIKE = ("layout.zero", "recompute")
+_ALIKE = ("layout.zero", "layout.order", "recompute")
 """Of layouts that differ only in these keys, the fastest one is simulated."""
 
 Watch = Callable[[Outcome], object]

@@ -2,13 +2,14 @@
 
 ``python -m bridge.studies.measured_training.layouts RUN …`` estimates all layouts for each run of
 `runs.csv`, with its fitted efficiency and all other settings of the run, and predicts the step of
-the best ones and of the published one as the study does. Each takes some minutes of CPU time.
+the best ones and of the published one as the study does. Each takes some minutes of CPU time; fewer
+with ``--keep recompute,micro_batch`` and ``--simulate 0``.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+from argparse import ArgumentParser
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bridge.batch.layout_search import LayoutSearch
@@ -47,11 +48,13 @@ def simulated_s(run: Run, efficiency: float) -> float | None:
     return step(run, dict(zip(named, results, strict=True))).total
 
 
-def compare(run: Run, efficiency: float) -> None:
+def compare(
+    run: Run, efficiency: float, kept: Collection[str] = (), simulated: int = SIMULATED
+) -> None:
     """Print the best layouts of a run beside the published one."""
     content = run.scenario(efficiency)
     content["workload"]["check_memory"] = True
-    watch, search = Stopwatch(), LayoutSearch(load_scenario(content))
+    watch, search = Stopwatch(), LayoutSearch(load_scenario(content), kept=kept)
     best, [own] = search.fastest(), search.estimates([{}])
     cost = watch.cost()["cpu_s"]
     console = unbroken()
@@ -60,11 +63,11 @@ def compare(run: Run, efficiency: float) -> None:
         f"measured {run.measured_s} s\n",
         highlight=False,
     )
-    rows = [_row(run, own, efficiency, "published", simulate=True)]
+    rows = [_row(run, own, efficiency, "published", simulate=simulated > 0)]
     for number, one in enumerate(best):
         chosen = with_layout(run, one.changes)
         shown = run if chosen is None else chosen
-        simulate = chosen is not None and number < SIMULATED
+        simulate = chosen is not None and number < simulated
         rows.append(_row(shown, one, efficiency, str(number + 1), simulate=simulate))
     headings = ("", "tp/cp/pp/chunks", "zero", "batch", "recompute", "memory", "MFU")
     console.print(table((*headings, "estimate", "simulated"), rows))
@@ -87,13 +90,18 @@ def _row(run: Run, one: Estimate, efficiency: float, name: str, *, simulate: boo
     ]
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     """Compare the layouts of some runs."""
-    runs = Table()
-    for name in names:
+    parser = ArgumentParser()
+    parser.add_argument("runs", nargs="+")
+    parser.add_argument("--keep", default="", help="keys that keep their values")
+    parser.add_argument("--simulate", type=int, default=SIMULATED, help="layouts to simulate")
+    given, runs = parser.parse_args(), Table()
+    kept = [key for key in given.keep.split(",") if key]
+    for name in given.runs:
         run = runs.runs[name]
-        compare(run, runs.fits[run.group].efficiency)
+        compare(run, runs.fits[run.group].efficiency, kept, given.simulate)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
