@@ -163,3 +163,13 @@ def test_jobs_of_one_entry_share_layers_and_have_names_of_their_own():
     plan = resolve(scenario).plan
     assert plan.jobs == ("j0_0", "j0_1", "j0_2")
     assert plan.layers == ("jobs", "j0.all_reduce")
+
+
+def test_ranks_share_a_trace_if_they_have_had_the_same_jobs():
+    """j1 and j2 take turns on ranks of j0; rank 3 has j0 only, and 4 to 7 have nothing."""
+    jobs = [{"placement": [0, 1, 2, 3]}, {"placement": [0, 1, 2]}, {"placement": [2, 1]}]
+    plan = resolve(load(jobs, queueing="fifo")).plan
+    assert sorted(tuple(sorted(ranks)) for ranks, _ in plan.tables) == [(0,), (1, 2), (3,)]
+    sizes = {ranks: nodes.size for ranks, nodes in plan.tables}
+    # a job is its collective, and timers for its arrival, its start and its end
+    assert {min(ranks): size for ranks, size in sizes.items()} == {0: 8, 1: 12, 3: 4}
