@@ -11,6 +11,7 @@ from frontend.collectives.algorithms import (
     halving_doubling,
     hierarchical,
     link_schedules,
+    nccl,
     ring,
 )
 from frontend.collectives.program.composition import Piece, compose
@@ -48,6 +49,7 @@ OWN = (
     double_binary_tree.BINARY_TREE,
     halving_doubling.DISSEMINATION,
     auto.ALGORITHM,
+    nccl.ALGORITHM,
 )
 """The algorithms of this package. Tests verify their programs; those of others are verified before
 they run."""

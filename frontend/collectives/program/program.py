@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,29 @@ class Op(IntEnum):
     REDUCE = 4
 
 
+class Protocol(NamedTuple):
+    """What a communication library adds to the messages of a program.
+
+    Attributes
+    ----------
+    local_members : int
+        Members of a server, which are together. A message inside a server is near.
+    near_wire_ppm, far_wire_ppm : int
+        Bytes on the wire of near messages and of the others, in parts of 10^6 of their payload.
+    near_delay_ps, far_delay_ps : int
+        Time that the library takes for a message before it is sent.
+    launch_ps : int
+        Time from the issue of a collective to its first step.
+    """
+
+    local_members: int
+    near_wire_ppm: int
+    far_wire_ppm: int
+    near_delay_ps: int
+    far_delay_ps: int
+    launch_ps: int
+
+
 @dataclass(frozen=True, eq=False)
 class Head:
     """What a program says about itself, whether it has all steps or a rule for them.
@@ -125,6 +148,8 @@ class Head:
         see `in_level`.
     root : int
         The member at which a broadcast or scatter starts, or a reduce or gather ends.
+    protocol : Protocol, optional
+        What a communication library adds to the messages.
     """
 
     name: str
@@ -135,6 +160,7 @@ class Head:
     equal_units: bool
     phase_dimension: tuple[str, ...]
     root: int = field(default=0, kw_only=True)
+    protocol: Protocol | None = field(default=None, kw_only=True)
 
     @property
     def head(self) -> dict[str, Any]:
