@@ -517,10 +517,10 @@ class Program(_message.Message):
     repeat: int
     repeat_step: int
     phase_level: _containers.RepeatedScalarFieldContainer[int]
-    protocol: Protocol
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ..., protocol: _Optional[_Union[Protocol, _Mapping]] = ...) -> None: ...
+    protocol: ProgramProtocol
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ..., protocol: _Optional[_Union[ProgramProtocol, _Mapping]] = ...) -> None: ...
 
-class Protocol(_message.Message):
+class ProgramProtocol(_message.Message):
     __slots__ = ("local_members", "near_wire_ppm", "far_wire_ppm", "near_delay_ps", "far_delay_ps", "launch_ps")
     LOCAL_MEMBERS_FIELD_NUMBER: _ClassVar[int]
     NEAR_WIRE_PPM_FIELD_NUMBER: _ClassVar[int]

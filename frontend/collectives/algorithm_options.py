@@ -68,8 +68,8 @@ class AlgorithmOptions(Model):
     """hierarchical and hierarchical_optimal: algorithm between super-nodes. null: dbt for an
     all-reduce, ring for a reduce-scatter and an all-gather."""
     nccl_net_latency: Delay = Delay.parse("0us")
-    """nccl: latency that the plug-in of the network tells NCCL, for each step between servers; 0 for
-    InfiniBand and RoCE. That of AWS tells 75us for p4d and p5, and 35us for p5en and p6."""
+    """nccl: latency that the plug-in of the network tells NCCL, for each step between servers. 0:
+    InfiniBand and RoCE. AWS's plug-in tells 75us on p4d and p5, and 35us on p5en and p6."""
     nccl_launch: HostFactor = 1.0
     """nccl: time to launch an operation, over that of NCCL's tuner. `cosim calibrate` fits these
     four numbers to a log."""

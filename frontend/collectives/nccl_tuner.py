@@ -275,4 +275,5 @@ def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
 
 
 P2P_LL_BYTES = 16384
-"""Blocks of an all-to-all up to this size on each channel take LL (`NCCL_P2P_LL_THRESHOLD`)."""
+"""Blocks of an all-to-all up to this size take LL (`NCCL_P2P_LL_THRESHOLD`), as larger ones are
+divided among channels in parts above it."""

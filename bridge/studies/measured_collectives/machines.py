@@ -48,6 +48,7 @@ GROUPS: dict[str, Group] = {
     "b200": Group("4 to 8 B200, one server, NVLS off", _server("hgx_b200")),
     "h200-nvls": Group("8 H200, one server", _server("hgx_h200"), reduces=True),
     "b200-nvls": Group("8 B200, one server", _server("hgx_b200"), reduces=True),
+    "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72"), reduces=True),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),

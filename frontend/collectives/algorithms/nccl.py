@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.algorithms import direct
 from frontend.collectives.algorithms.double_binary_tree import Parents, double_tree, over_trees
 from frontend.collectives.nccl_tuner import (
@@ -357,29 +356,30 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     """Return the algorithms and protocols by their time, the one that NCCL takes first."""
     size = setting.chunks * setting.chunk_bytes
     if setting.operation == "all_to_all":
-        small = size // len(setting.ranks) <= P2P_LL_BYTES * machine.channels()[0]
+        small = size // len(setting.ranks) <= P2P_LL_BYTES
         return [Choice("ring", "LL" if small else "Simple", 0.0)]
     return candidates(machine, setting.operation, size)
 
 
-def _wire(machine: Machine, choice: Choice) -> float:
+def _wire(machine: Machine, choice: Choice, operation: str) -> float:
     """Return the bytes that a byte of data costs a link.
 
     The threads of a GPU write LL and LL128, and may be slower than the link.
     """
     wire = WIRE[choice.protocol]
-    if choice.kind != "ring" or machine.ranks == 1:
+    if choice.kind != "ring" or operation == "all_to_all" or machine.ranks == 1:
         return wire
     simple, own = (bus_bandwidth(machine, choice.kind, one) for one in ("Simple", choice.protocol))
     return min(max(wire, simple / own), _MOST_WIRE)
 
 
-def _protocol(machine: Machine, choice: Choice, given: AlgorithmOptions) -> Protocol:
+def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     """Return the bytes and delays of a protocol, less what the network already simulates."""
+    given = setting.given
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
     alone = machine._replace(ranks=machine.local, servers=1)
-    near, far = (_wire(one, choice) for one in (alone, machine))
+    near, far = (_wire(one, choice, setting.operation) for one in (alone, machine))
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
@@ -402,7 +402,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
     place = _place(setting)
     machine = _machine(setting, place)
     choice = _ranked(setting, machine)[0]
-    options |= {"place": place, "protocol": _protocol(machine, choice, setting.given)}
+    options |= {"place": place, "protocol": _protocol(setting, machine, choice)}
     if setting.operation == "all_to_all":
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
     if setting.operation in ROOTED or choice.kind == "tree":
