@@ -68,6 +68,7 @@ reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for d
 	$(BIN)/cosim study roce --scale full --page docs/reproduction_roce.md $(ARGS)
 	$(BIN)/cosim study direct-connect --scale full --page docs/reproduction_direct_connect.md $(ARGS)
 	$(BIN)/cosim study measured-training --scale full --page docs/measured.md $(ARGS)
+	$(BIN)/cosim study measured-collectives --scale full --page docs/measured_collectives.md $(ARGS)
 
 replay: setup ## build ns3-scratch/replay, the simulator without Python
 	@ln -sfn "../$$(ls -t build/*/ns3-scratch/replay | head -1)" ns3-scratch/replay && ls -l ns3-scratch/replay

@@ -457,7 +457,7 @@ class Reconfiguration(_message.Message):
     def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
-    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step", "phase_level")
+    __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step", "phase_level", "protocol")
     class Op(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         SEND: _ClassVar[Program.Op]
@@ -494,6 +494,7 @@ class Program(_message.Message):
     REPEAT_FIELD_NUMBER: _ClassVar[int]
     REPEAT_STEP_FIELD_NUMBER: _ClassVar[int]
     PHASE_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
     id: int
     name: str
     operation: str
@@ -518,7 +519,24 @@ class Program(_message.Message):
     repeat: int
     repeat_step: int
     phase_level: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ...) -> None: ...
+    protocol: ProgramProtocol
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ..., protocol: _Optional[_Union[ProgramProtocol, _Mapping]] = ...) -> None: ...
+
+class ProgramProtocol(_message.Message):
+    __slots__ = ("local_members", "near_wire_ppm", "far_wire_ppm", "near_delay_ps", "far_delay_ps", "launch_ps")
+    LOCAL_MEMBERS_FIELD_NUMBER: _ClassVar[int]
+    NEAR_WIRE_PPM_FIELD_NUMBER: _ClassVar[int]
+    FAR_WIRE_PPM_FIELD_NUMBER: _ClassVar[int]
+    NEAR_DELAY_PS_FIELD_NUMBER: _ClassVar[int]
+    FAR_DELAY_PS_FIELD_NUMBER: _ClassVar[int]
+    LAUNCH_PS_FIELD_NUMBER: _ClassVar[int]
+    local_members: int
+    near_wire_ppm: int
+    far_wire_ppm: int
+    near_delay_ps: int
+    far_delay_ps: int
+    launch_ps: int
+    def __init__(self, local_members: _Optional[int] = ..., near_wire_ppm: _Optional[int] = ..., far_wire_ppm: _Optional[int] = ..., near_delay_ps: _Optional[int] = ..., far_delay_ps: _Optional[int] = ..., launch_ps: _Optional[int] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("program", "phase", "first", "groups", "group_step", "member_step", "unit_step")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -150,7 +150,7 @@ _MEASURED = re.compile(
 """A row of nccl-tests: size, count, type, redop, root, and time, algbw and busbw out of place."""
 
 
-def measured_times(log: Path) -> dict[int, float]:
+def measured_times(log: Path, option: str = "--measured") -> dict[int, float]:
     """Return the times out of place of a table that nccl-tests printed, in µs, by size.
 
     Lines that are no row of the table, such as those of `NCCL_DEBUG`, are passed over. Of a size
@@ -164,13 +164,13 @@ def measured_times(log: Path) -> dict[int, float]:
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        raise InputError(f"--measured {log}: {error.strerror}: expected a file") from None
+        raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
     rows = [match for match in map(_MEASURED.match, lines) if match]
     found = {int(row["size"]): float(row["time"]) for row in rows}
     found = {size: time for size, time in sorted(found.items()) if size and time}
     if not found:
         raise InputError(
-            f"--measured {log}: expected the table of a program of nccl-tests, with the columns "
+            f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
             "size, count, type, redop, root, time, algbw and busbw"
         )
     return found
@@ -214,6 +214,8 @@ class Test:
         The fabric that carries it.
     algorithm : str
         Name of the algorithm; empty: that of the scenario, or else `auto`.
+    host : mapping of str to float
+        Numbers of the host for the algorithm `nccl`; by default those of the scenario.
     """
 
     program: str
@@ -221,6 +223,7 @@ class Test:
     root: int = 0
     fabric: str = "analytical"
     algorithm: str = ""
+    host: Mapping[str, float] = field(default_factory=dict)
 
     def points(
         self, content: Content, overrides: Sequence[Override], wanted: Sequence[int]
@@ -244,12 +247,12 @@ class Test:
             bare = replace(content, data=rest)
         ranks = resolve(load_network(bare, network)).ranks
         merged = apply(given, overrides, Origin(content.name, content.lines))
-        algorithm = self._algorithm(merged, program.operation)
+        algorithm, host = self._algorithm(merged, program.operation), self._host(merged)
         rows: dict[int, tuple[int, int, Point]] = {}
         for size in wanted:
             count, whole = program.elements(size, ranks, self.element)
             if whole and whole not in rows:
-                workload = {"algorithm": algorithm, **self._workload(ranks, whole)}
+                workload = {"algorithm": algorithm, **host, **self._workload(ranks, whole)}
                 data = {**bare.data, "workload": workload}
                 scenario = load_scenario(
                     replace(bare, data=data), [*network, *self._options(program)]
@@ -283,8 +286,17 @@ class Test:
             return workload.get("algorithm", "auto")
         return "auto"
 
+    def _host(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the numbers of the host, or else what a scenario says of it."""
+        parts = (data.get("collective"), data.get("workload"), self.host)
+        given = [part for part in parts if isinstance(part, Mapping)]
+        keys = ("nccl_net_latency", *HOST_FACTORS)
+        return {key: part[key] for part in given for key in keys if key in part}
+
 
 _REPLACED = ("workload", "jobs", "collective")
+HOST_FACTORS = ("nccl_launch", "nccl_step", "nccl_scale_up", "nccl_scale_out")
+"""The numbers of a host that `cosim calibrate` fits."""
 
 
 def _to_the_next(ranks: int, size: int) -> list[list[str]]:

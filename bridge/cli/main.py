@@ -25,6 +25,7 @@ from frontend.errors import ScenarioError, ScenarioWarning, one_line
 from topology_gen.errors import RegistrationWarning, TopologyError
 
 _HOMES = {
+    "calibrate": "calibrate:calibrate_command",
     "compare": "compare:compare_command",
     "compile": "compile:compile_command",
     "convert": "convert:convert_command",

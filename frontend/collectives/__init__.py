@@ -12,6 +12,7 @@ from frontend.collectives.algorithms import (
     hierarchical,
     in_network,
     link_schedules,
+    nccl,
     ring,
 )
 from frontend.collectives.program.composition import Piece, compose
@@ -51,6 +52,7 @@ OWN = (
     in_network.NVLS,
     in_network.SHARP,
     auto.ALGORITHM,
+    nccl.ALGORITHM,
 )
 """The algorithms of this package. Tests verify their programs; those of others are verified before
 they run."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, PlainValidator
 
 from frontend.schema.base import Model
+from frontend.schema.quantities import Delay
 
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
 
@@ -26,6 +27,9 @@ _SegmentsForm = Literal["auto"] | Annotated[int, Field(ge=1, le=_MOST_SEGMENTS)]
 Segments = Annotated[
     Literal["auto"] | int, PlainValidator(_auto_or_number, json_schema_input_type=_SegmentsForm)
 ]
+
+HostFactor = Annotated[float, Field(ge=0.1, le=100)]
+"""A number of a host over that of NCCL's tuner."""
 
 
 class AlgorithmOptions(Model):
@@ -63,6 +67,18 @@ class AlgorithmOptions(Model):
     scale_out_algorithm: FlatAlgorithm | None = None
     """hierarchical and hierarchical_optimal: algorithm between super-nodes. null: dbt for an
     all-reduce, ring for a reduce-scatter and an all-gather."""
+    nccl_net_latency: Delay = Delay.parse("0us")
+    """nccl: latency that the plug-in of the network tells NCCL, for each step between servers. 0:
+    InfiniBand and RoCE. AWS's plug-in tells 75us on p4d and p5, and 35us on p5en and p6."""
+    nccl_launch: HostFactor = 1.0
+    """nccl: time to launch an operation, over that of NCCL's tuner. `cosim calibrate` fits these
+    four numbers to a log."""
+    nccl_step: HostFactor = 1.0
+    """nccl: time of a step over a link, over that of NCCL's tuner."""
+    nccl_scale_up: HostFactor = 1.0
+    """nccl: rate that the scale-up network reaches, over that of NCCL's tuner."""
+    nccl_scale_out: HostFactor = 1.0
+    """nccl: rate that NICs reach, over their nominal one."""
     verify: bool = True
     """Algorithms of plug-ins: verify before the run that their programs compute the result of the
     operation. `false` is for programs that are too large for it."""

@@ -59,6 +59,8 @@ def program_records(
         )
         if any(level for _, level in phases):
             record.phase_level.extend(level for _, level in phases)
+        if program.protocol is not None:
+            record.protocol.CopyFrom(api.ProgramProtocol(**program.protocol._asdict()))
         if isinstance(program, Composition):
             record.pieces.extend(
                 api.Piece(

@@ -296,6 +296,19 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};
 
+/// A message has at most so many times its payload on the wire.
+inline constexpr Range WIRE_PPM{0, 16'000'000};
+
+template <>
+inline constexpr auto FIELDS<ProgramProtocol> = std::tuple{
+    &ProgramProtocol::localMembers,
+    Limited("near_wire_ppm", &ProgramProtocol::nearWirePpm, WIRE_PPM),
+    Limited("far_wire_ppm", &ProgramProtocol::farWirePpm, WIRE_PPM),
+    Limited("near_delay_ps", &ProgramProtocol::nearDelayPs, DELAY),
+    Limited("far_delay_ps", &ProgramProtocol::farDelayPs, DELAY),
+    Limited("launch_ps", &ProgramProtocol::launchPs, DELAY),
+};
+
 template <>
 inline constexpr auto FIELDS<Program> = std::tuple{
     &Program::id,
@@ -325,6 +338,7 @@ inline constexpr auto FIELDS<Program> = std::tuple{
             &Program::phaseLevel,
             Length{&Program::phaseDimension, true},
             Range{0, 31}),
+    Limited("protocol", &Program::protocol),
 };
 
 template <>

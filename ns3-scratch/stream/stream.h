@@ -391,6 +391,43 @@ struct Piece
     }
 };
 
+/// What a communication library adds to the messages of a program.
+struct ProgramProtocol
+{
+    uint32_t localMembers{0}; //!< members of a server; 0: there is no protocol
+    uint32_t nearWirePpm{0};  //!< bytes on the wire inside servers, parts of 10^6 of the payload
+    uint32_t farWirePpm{0};   //!< bytes on the wire between servers
+    uint64_t nearDelayPs{0};  //!< added to the injection latency of a SEND
+    uint64_t farDelayPs{0};   //!< added to the injection latency of a SEND
+    uint64_t launchPs{0};     //!< from the issue of a collective to its first step
+
+    /// @return whether there is a protocol
+    bool Exists() const
+    {
+        return localMembers != 0;
+    }
+
+    /// @return whether two members are in the same server
+    bool AreNear(uint32_t member, uint32_t other) const
+    {
+        return member / localMembers == other / localMembers;
+    }
+
+    /// @return the delay of a message between two members
+    uint64_t GetDelayPs(uint32_t member, uint32_t other) const
+    {
+        return AreNear(member, other) ? nearDelayPs : farDelayPs;
+    }
+
+    /// @return the bytes on the wire of a message between two members, rounded up
+    uint64_t GetWireBytes(uint64_t bytes, uint32_t member, uint32_t other) const
+    {
+        constexpr uint64_t ALL{1'000'000};
+        const uint64_t ppm = AreNear(member, other) ? nearWirePpm : farWirePpm;
+        return bytes / ALL * ppm + (bytes % ALL * ppm + ALL - 1) / ALL;
+    }
+};
+
 /// The program record: a table, a rotation, a repetition or a composition.
 struct Program
 {
@@ -418,6 +455,7 @@ struct Program
     uint32_t repeat{0};               //!< 0, except in a repetition
     uint32_t repeatStep{0};           //!< 0, except in a repetition
     std::vector<uint32_t> phaseLevel; //!< empty: level 0 for every phase
+    ProgramProtocol protocol;
 
     /// @return true if the steps are those of member 0, and the other members turn them
     bool IsRotation() const

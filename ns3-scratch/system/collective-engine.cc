@@ -95,18 +95,39 @@ CollectiveEngine::Issue(uint32_t collective, Rank rank, uint32_t node)
     {
         observer->OnCollectiveBegun({NowPs(m_network), rank, &what});
     }
-    const bool isFirst = !m_progress.IsRunning(collective);
-    Begin(collective, m_plans.FindMember(collective, rank), node);
-    for (uint32_t member = 0; isFirst && member < what.ranks.size(); ++member)
+    const uint32_t member = m_plans.FindMember(collective, rank);
+    const uint64_t launchPs = m_plans.GetProgram(collective).GetProtocol().launchPs;
+    if (launchPs == 0)
     {
-        if (!m_topology.IsRank(what.ranks[member]))
+        Launch(collective, member, node);
+        return;
+    }
+    ++m_leaving;
+    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(launchPs)),
+                             [this, collective, member, node] {
+                                 --m_leaving;
+                                 Launch(collective, member, node);
+                             });
+}
+
+/// Begin a collective at a rank whose library has launched it, and at switches with the first one.
+void
+CollectiveEngine::Launch(uint32_t collective, uint32_t member, uint32_t node)
+{
+    const std::vector<Rank>& members = m_plans.GetCollective(collective).ranks;
+    const bool isFirst = !m_progress.IsRunning(collective);
+    Begin(collective, member, node);
+    for (uint32_t other = 0; isFirst && other < members.size(); ++other)
+    {
+        if (!m_topology.IsRank(members[other]))
         { // a switch that reduces issues nothing
-            Begin(collective, member, 0);
+            Begin(collective, other, 0);
         }
     }
     Drain();
 }
 
+/// Begin the chunks of a collective at a member.
 void
 CollectiveEngine::Begin(uint32_t collective, uint32_t member, uint32_t node)
 {
@@ -273,7 +294,18 @@ CollectiveEngine::IsAtSwitch(const Ready& ready)
 void
 CollectiveEngine::Inject(const Ready& ready)
 {
-    if (m_injectionLatency.IsZero() || IsAtSwitch(ready))
+    const uint64_t delayPs = GetSendDelayPs(ready);
+    if (delayPs != 0)
+    {
+        ++m_leaving;
+        ns3::Simulator::Schedule(m_injectionLatency + ns3::Time(static_cast<int64_t>(delayPs)),
+                                 [this, ready] {
+                                     --m_leaving;
+                                     OnInjected(ready);
+                                     Drain();
+                                 });
+    }
+    else if (m_injectionLatency.IsZero() || IsAtSwitch(ready))
     {
         OnInjected(ready);
     }
@@ -281,6 +313,26 @@ CollectiveEngine::Inject(const Ready& ready)
     {
         m_injection.Push(ready);
     }
+}
+
+/// @return what the protocol adds to the injection latency of a step, of its messages the most
+uint64_t
+CollectiveEngine::GetSendDelayPs(const Ready& ready)
+{
+    const Task& task = m_tasks.Get(ready.task);
+    const ProgramProtocol& protocol = task.program->GetProtocol();
+    const PartShape& shape = *task.shape;
+    if (!protocol.Exists() || shape.GetStep(ready.step).op != StepOp::SEND)
+    {
+        return 0;
+    }
+    const uint32_t member = task.GetMember(shape.GetPlace(ready.step));
+    uint64_t most = 0;
+    shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
+        const uint32_t peer = task.GetMember(shape.GetPeer(message.peer, turn));
+        most = std::max(most, protocol.GetDelayPs(member, peer));
+    });
+    return most;
 }
 
 void
@@ -311,11 +363,15 @@ CollectiveEngine::Send(const Ready& ready)
     const PartShape::Step& step = shape.GetStep(ready.step);
     const uint32_t member = task.GetMember(shape.GetPlace(ready.step));
     const Rank src = task.ranks[member];
+    const ProgramProtocol& protocol = task.program->GetProtocol();
     m_inFlight += step.steps;
     shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         const Rank dst = task.GetRank(peer);
-        const uint64_t bytes = task.GetBytes(message.first, turn, message.count);
+        const uint64_t payload = task.GetBytes(message.first, turn, message.count);
+        const uint64_t bytes = protocol.Exists()
+                                   ? protocol.GetWireBytes(payload, member, task.GetMember(peer))
+                                   : payload;
         const uint64_t tag = m_tasks.GetTag(ready.task, shape.GetMate(message, turn, peer));
         ReportMessage(&RunObserver::OnStepSent, ready, src, dst, bytes, tag, message.route);
         const uint32_t order = message.order + turn * step.orderTurn;
@@ -345,25 +401,48 @@ CollectiveEngine::SendBundled(const Ready& ready)
     const PartShape::Step& step = shape.GetStep(ready.step);
     const uint32_t place = shape.GetPlace(ready.step);
     m_inFlight += step.steps;
+    const ProgramProtocol& protocol = task.program->GetProtocol();
+    const uint32_t member = task.GetMember(place);
     m_burst.resize(step.steps);
-    BundledMessage* next = m_burst.data();
+    BundledMessage* near = m_burst.data(); // those with the delay of far messages are at the end
+    BundledMessage* far = near + step.steps;
     shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         const Ready receiver{ready.task, shape.GetMate(message, turn, peer)};
-        next->dst = task.GetRank(peer);
-        next->bundle = GetBundle(receiver);
-        next->route = message.route;
-        next->bytes = task.GetBytes(message.first, turn, message.count);
-        ++next;
+        const uint32_t target = task.GetMember(peer);
+        BundledMessage& next =
+            protocol.Exists() && !protocol.AreNear(member, target) ? *--far : *near++;
+        next.dst = task.GetRank(peer);
+        next.bundle = GetBundle(receiver);
+        next.route = message.route;
+        next.bytes = task.GetBytes(message.first, turn, message.count);
+        if (protocol.Exists())
+        {
+            next.bytes = protocol.GetWireBytes(next.bytes, member, target);
+        }
     });
     const ns3::Time latency = IsAtSwitch(ready) ? ns3::Time() : m_injectionLatency;
-    m_bundles->PutIntoBundles(task.GetRank(place), m_burst, latency);
+    auto delayPs = static_cast<uint64_t>(latency.GetTimeStep());
+    const auto put = [this, &task, place, delayPs](std::span<const BundledMessage> messages,
+                                                   uint64_t morePs) {
+        if (!messages.empty())
+        {
+            m_bundles->PutIntoBundles(task.GetRank(place),
+                                      messages,
+                                      ns3::Time(static_cast<int64_t>(delayPs + morePs)));
+        }
+    };
+    const auto count = static_cast<std::size_t>(near - m_burst.data());
+    put(std::span(m_burst).first(count), protocol.nearDelayPs);
+    std::reverse(far, m_burst.data() + m_burst.size());
+    put(std::span(m_burst).subspan(count), protocol.farDelayPs);
+    delayPs += GetSendDelayPs(ready);
     if (step.nextBegin != step.nextEnd || task.stepsLeft[place] == step.steps)
     { // some step waits until this one is done
         Inject(ready);
         return;
     }
-    task.sentAt[place] = NowPs(m_network) + static_cast<uint64_t>(latency.GetTimeStep());
+    task.sentAt[place] = NowPs(m_network) + delayPs;
     LeavePlace(ready.task, place, step.steps);
 }
 

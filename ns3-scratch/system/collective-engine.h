@@ -60,6 +60,9 @@ class CollectiveListener
  *
  * Over a BundleNetwork, the same steps happen at the same times, but with fewer events: the network
  * waits for all messages that a step receives, and for the injection latency.
+ *
+ * A program may have a protocol (ProgramProtocol): a collective then begins some time after its
+ * issue, and messages wait longer before they are sent and have more bytes.
  */
 class CollectiveEngine : public ArrivalHandler, public BundleHandler, public AdmissionHandler
 {
@@ -129,7 +132,9 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     void Drain();
     void Perform(const Ready& ready);
     bool IsAtSwitch(const Ready& ready);
+    void Launch(uint32_t collective, uint32_t member, uint32_t node);
     void Inject(const Ready& ready);
+    uint64_t GetSendDelayPs(const Ready& ready);
     void OnInjected(const Ready& ready);
     uint32_t GetBundle(const Ready& receiver);
     uint32_t OpenBundle(const Ready& receiver);
@@ -173,7 +178,8 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
     bool m_draining{false};
 
     uint64_t m_inFlight{0}; //!< messages in flight
-    uint64_t m_leaving{0};  //!< members whose last SEND step is not done
+    /// members whose last SEND step is not done, launches, and injections with a protocol's delay
+    uint64_t m_leaving{0};
 };
 
 } // namespace cosim

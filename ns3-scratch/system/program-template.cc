@@ -114,6 +114,7 @@ ProgramTemplate::ProgramTemplate(const std::vector<Program>& programs,
                                  bool mergesReductions)
     : m_units(programs[program].units),
       m_equalUnits(programs[program].equalUnits),
+      m_protocol(programs[program].protocol),
       m_firstPlace(programs[program].groupSize, NONE)
 {
     const std::vector<Piece> pieces = GetPieces(programs[program]);

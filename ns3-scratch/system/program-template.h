@@ -122,6 +122,12 @@ class ProgramTemplate
      */
     uint64_t GetSentBytes(uint64_t chunkBytes) const;
 
+    /// @return what a communication library adds to the messages
+    const ProgramProtocol& GetProtocol() const
+    {
+        return m_protocol;
+    }
+
   private:
     /// A part of the program of a piece, for the members of that program.
     struct OwnPart
@@ -148,6 +154,7 @@ class ProgramTemplate
 
     uint32_t m_units;
     bool m_equalUnits;
+    ProgramProtocol m_protocol;
     std::vector<PartShape> m_shapes;
     std::vector<Part> m_parts;
     std::vector<Place> m_places;

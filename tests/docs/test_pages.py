@@ -109,7 +109,7 @@ def _make_file(path: Path) -> None:
         return
     if path.parent.name == "results":
         path.mkdir(parents=True, exist_ok=True)
-    elif path.name == "FILE" or path.suffix in {".json", ".stream", ".xml", ".yaml"}:
+    elif path.name == "FILE" or path.suffix in {".json", ".log", ".stream", ".xml", ".yaml"}:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
 

@@ -111,6 +111,7 @@ def program(number: int, made: Program, dimensions: Sequence[str] = ("scale_out"
             space=made.space,
             equal_units=made.equal_units,
             phase_dimension=[list(dimensions).index(name) for name in made.phase_dimension],
+            protocol=made.protocol and api.ProgramProtocol(**made.protocol._asdict()),
             **{name: getattr(made, name).tolist() for name in (*steps, "dep_begin", "dep")},
         )
     )

@@ -4,9 +4,12 @@ One message of P bytes between two ranks of a switch takes T(P) (`message_ps`), 
 latency i at each end.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from frontend import collectives
+from frontend.collectives.program.program import Protocol
 from tests.ns3_scratch.streams import (
     HEADER_BYTES,
     LATENCY_PS,
@@ -35,6 +38,28 @@ def test_ring_all_reduce(ranks: int, shard: int) -> None:
     assert ps(result["time_ns"]) == steps * (2 * INJECTION_PS + message_ps(shard))
     assert result["network"]["payload_bytes"] == steps * ranks * shard
     assert result["network"]["messages"] == steps * ranks
+
+
+@pytest.mark.parametrize("local", [1, 8])
+@pytest.mark.parametrize("by_message", [False, True])
+def test_a_protocol_adds_a_launch_bytes_and_the_time_of_each_step(
+    local: int, by_message: bool
+) -> None:
+    """With a protocol: launch + 2(N-1) · (2i + d + T(w·D/N)), near if servers have 8 members."""
+    ranks, shard = 8, 20_001
+    near = Protocol(local, 1_500_000, 2_000_000, 400_000, 700_000, 6_600_000)
+    made = replace(collectives.build("all_reduce", "ring", ranks), protocol=near)
+    stream = one_collective(made, ranks * shard, injection_ps=INJECTION_PS)
+    for record in stream:
+        if record.HasField("settings"):
+            record.settings.system.message_by_message = by_message
+    result = run(stream)
+    wire = 2 * shard if local == 1 else -(-3 * shard // 2)
+    delay = 700_000 if local == 1 else 400_000
+    steps = 2 * (ranks - 1)
+    expected = 6_600_000 + steps * (2 * INJECTION_PS + delay + message_ps(wire))
+    assert ps(result["time_ns"]) == expected
+    assert result["network"]["payload_bytes"] == steps * ranks * wire
 
 
 @pytest.mark.parametrize("operation", ["reduce_scatter", "all_gather"])

@@ -179,10 +179,10 @@ def all_reduce(
         Network dimension of the program.
     """
     found = trees_of(group_size, pairs)
-    return _over_trees("dbt", found, _routes(found, separate_links), segments, dimension)
+    return over_trees("dbt", found, _routes(found, separate_links), segments, dimension)
 
 
-def _over_trees(
+def over_trees(
     name: str, found: list[Parents], routes: list[Routes], segments: int, dimension: str
 ) -> Program:
     """Return the all-reduce in which each tree carries an equal part of the data."""
@@ -233,7 +233,7 @@ def _pass_on(
 def one_tree(group_size: int, *, segments: int = 1, dimension: str = "scale_out") -> Program:
     """Return the program that reduces to the root of one tree and broadcasts, in `segments`."""
     _, tree = double_tree(group_size)
-    return _over_trees("binary_tree", [tree], [{}], segments, dimension)
+    return over_trees("binary_tree", [tree], [{}], segments, dimension)
 
 
 def _away_from(owner: int, neighbours: list[list[int]]) -> list[tuple[int, int]]:

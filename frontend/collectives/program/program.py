@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,29 @@ class Op(IntEnum):
     REDUCE = 4
 
 
+class Protocol(NamedTuple):
+    """What a communication library adds to the messages of a program.
+
+    Attributes
+    ----------
+    local_members : int
+        Members of a server, which are together. A message inside a server is near.
+    near_wire_ppm, far_wire_ppm : int
+        Bytes on the wire of near messages and of the others, in parts of 10^6 of their payload.
+    near_delay_ps, far_delay_ps : int
+        Time that the library takes for a message before it is sent.
+    launch_ps : int
+        Time from the issue of a collective to its first step.
+    """
+
+    local_members: int
+    near_wire_ppm: int
+    far_wire_ppm: int
+    near_delay_ps: int
+    far_delay_ps: int
+    launch_ps: int
+
+
 @dataclass(frozen=True, eq=False)
 class Head:
     """What a program says about itself, whether it has all steps or a rule for them.
@@ -128,6 +151,8 @@ class Head:
     switches : tuple of int
         Members that are switches, which have no data of their own: what they add up begins with
         nothing, and the operation needs nothing of them.
+    protocol : Protocol, optional
+        What a communication library adds to the messages.
     """
 
     name: str
@@ -139,6 +164,7 @@ class Head:
     phase_dimension: tuple[str, ...]
     root: int = field(default=0, kw_only=True)
     switches: tuple[int, ...] = field(default=(), kw_only=True)
+    protocol: Protocol | None = field(default=None, kw_only=True)
 
     @property
     def ranks(self) -> int:

@@ -1,0 +1,235 @@
+"""Fit what NCCL's hosts take to the tables that nccl-tests printed on a cluster.
+
+Of the sizes of each log, every other one is fitted and the others are predicted. The time of an
+operation is nearly linear in four costs of the host: to launch, of a step, and of a byte inside
+servers and between them. So five simulations of a size, one as it is and one with each cost raised,
+give its line, and least squares of the relative errors the costs; a second round does the same from
+there. A number that the sizes do not show stays what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bridge.batch.nccl_tests import HOST_FACTORS, PROGRAMS, Test, measured_times
+from bridge.errors import InputError
+from bridge.simulator.simulate import run
+from frontend.loading.load import Content
+
+_RATES = ("nccl_scale_up", "nccl_scale_out")
+_LEAST, _MOST = 0.2, 20.0
+_STEPS = (2.0, 1.2)
+"""Each round simulates the numbers as they are, and each one times this."""
+_MOST_FITTED = 8
+"""Sizes of a log that are fitted at most."""
+_HELD = 0.02
+"""Weight of a number that stays what it is, in relative errors of a size."""
+
+_PROGRAM = re.compile(r"\b(\w+_perf)\b")
+_DEVICE = re.compile(r"^.*#\s+Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$")
+
+GPUS = {
+    "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "B200": "hgx_b200",
+    "GB10": "dgx_spark",
+}  # fmt: skip
+"""The server that has a GPU, by a part of the GPU's name."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a program of nccl-tests printed.
+
+    Attributes
+    ----------
+    file : Path
+        The file.
+    program : str
+        The program.
+    times : mapping of int to float
+        The time out of place by size, in µs.
+    hosts : tuple of str
+        The host of each rank; empty if the log does not tell them.
+    gpu : str
+        The GPU of the first rank.
+    """
+
+    file: Path
+    program: str
+    times: Mapping[int, float]
+    hosts: tuple[str, ...]
+    gpu: str
+
+    @property
+    def fitted(self) -> list[int]:
+        """Every other size; of more than `_MOST_FITTED`, some that are equally far apart."""
+        half = list(self.times)[::2]
+        count = min(_MOST_FITTED, len(half))
+        return [half[round(k)] for k in np.linspace(0, len(half) - 1, count)]
+
+    @property
+    def predicted(self) -> list[int]:
+        """The other sizes."""
+        return list(self.times)[1::2]
+
+
+def read_log(file: Path, program: str = "") -> Log:
+    """Return the content of a log.
+
+    Raises
+    ------
+    InputError
+        If it has no table, or nothing says which program printed it.
+    """
+    times = measured_times(file, "LOG")
+    text = file.read_text(encoding="utf-8", errors="replace")
+    named = [name for name in _PROGRAM.findall(text) if name in PROGRAMS]
+    found = program or (named[0] if named else "")
+    if found not in PROGRAMS or len(times) < 2:
+        what = "two sizes" if found in PROGRAMS else f"--program, one of {', '.join(PROGRAMS)}"
+        raise InputError(f"LOG {file}: expected {what}")
+    devices = [match for match in map(_DEVICE.match, text.splitlines()) if match]
+    by_rank = {int(one[1]): one for one in devices}
+    hosts = tuple(by_rank[rank][2] for rank in sorted(by_rank))
+    if len(by_rank) < len(devices):  # without MPI, every process prints rank 0
+        hosts = tuple(one[2] for one in devices)
+    return Log(file, found, times, hosts, devices[0][3] if devices else "")
+
+
+def scenario_of(log: Log) -> dict[str, Any]:
+    """Return the servers that a log tells, with the network that a preset has.
+
+    Raises
+    ------
+    InputError
+        If the log does not tell its GPUs, or there is no preset with them.
+    """
+    model = next((name for part, name in GPUS.items() if part in log.gpu), "")
+    servers = len(set(log.hosts))
+    if not model or len(log.hosts) < 2 or len(log.hosts) % servers:
+        raise InputError(
+            f"LOG {log.file}: its GPUs are {log.gpu or 'not named'}: expected --scenario FILE with "
+            "the cluster"
+        )
+    local = len(log.hosts) // servers
+    server: dict[str, Any] = {"model": model}
+    if model != "dgx_spark":
+        server |= {"gpus": local, "nics": local, "scale_up_switches": 1}
+    return {
+        "name": "calibrated",
+        "fabric": "analytical",
+        "topology": {
+            "family": "rail_optimized",
+            "servers": servers,
+            "server": server,
+            "buffer": "64MB",
+        },
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "unlimited"},
+    }
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The numbers of the hosts, and the times with them.
+
+    Attributes
+    ----------
+    factors : mapping of str to float
+        The four numbers by their keys in a scenario.
+    times : mapping of (Path, int) to float
+        The simulated time of each size of each log, in µs.
+    names : mapping of (Path, int) to str
+        What NCCL takes, as the result has it.
+    """
+
+    factors: Mapping[str, float]
+    times: Mapping[tuple[Path, int], float]
+    names: Mapping[tuple[Path, int], str]
+
+
+def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
+    """Fit the numbers of the hosts to half of the sizes of some logs, and simulate all sizes."""
+    wanted = {log.file: log.fitted for log in logs}
+    measured = np.array([log.times[size] for log in logs for size in wanted[log.file]])
+    costs = np.ones(len(HOST_FACTORS))
+
+    def times_at(at: Floats) -> Floats:
+        times, _ = _simulated(content, logs, _factors(at), wanted)
+        return np.array([times[log.file, size] for log in logs for size in wanted[log.file]])
+
+    for step in _STEPS:
+        first, slopes = times_at(costs), []
+        for number in range(costs.size):
+            more = costs.copy()
+            more[number] *= step
+            slopes.append((times_at(more) - first) / (more - costs)[number])
+        costs = _solved(costs, first, np.stack(slopes, axis=1), measured)
+    factors = {name: float(f"{value:.4g}") for name, value in _factors(costs).items()}
+    times, names = _simulated(content, logs, factors, {log.file: list(log.times) for log in logs})
+    return Fit(factors, times, names)
+
+
+def _factors(costs: Floats) -> dict[str, float]:
+    """Return the numbers of the hosts; a rate is one over its cost."""
+    return {
+        name: 1 / cost if name in _RATES else cost
+        for name, cost in zip(HOST_FACTORS, costs.tolist(), strict=True)
+    }
+
+
+def _solved(costs: Floats, first: Floats, slopes: Floats, measured: Floats) -> Floats:
+    """Return the costs that the times of a line meet best, in relative errors."""
+    from scipy.optimize import lsq_linear
+
+    held = _HELD * np.eye(costs.size)
+    matrix = np.concatenate((slopes / measured[:, None], held))
+    target = np.concatenate(((measured - first + slopes @ costs) / measured, held.sum(axis=1)))
+    found: Floats = lsq_linear(matrix, target, bounds=(_LEAST, _MOST)).x
+    return found
+
+
+def _simulated(
+    content: Content,
+    logs: Sequence[Log],
+    factors: Mapping[str, float],
+    wanted: Mapping[Path, Sequence[int]],
+) -> tuple[dict[tuple[Path, int], float], dict[tuple[Path, int], str]]:
+    """Return the times of some sizes of each log in µs, and what NCCL takes."""
+    times: dict[tuple[Path, int], float] = {}
+    names: dict[tuple[Path, int], str] = {}
+    for log in logs:
+        test = Test(log.program, algorithm="nccl", host=factors)
+        ranks, rows = test.points(content, (), wanted[log.file])
+        if log.hosts and len(log.hosts) != ranks:
+            raise InputError(
+                f"LOG {log.file}: it has {len(log.hosts)} ranks: expected {ranks}, as the scenario"
+            )
+        for size, (_, _, point) in zip(wanted[log.file], rows, strict=True):
+            result = run(point.scenario)
+            times[log.file, size] = result.time_ns / 1e3
+            chosen = result.collectives[0].choice if result.collectives else ""
+            names[log.file, size] = (chosen or "").split(",")[0]
+    return times, names
+
+
+def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any]:
+    """Return the scenario with the numbers of its hosts, and the largest operation of a log."""
+    log = logs[0]
+    data = {key: value for key, value in content.data.items() if key != "collective"}
+    data["workload"] = {
+        "kind": "collective",
+        "operation": PROGRAMS[log.program].operation,
+        "algorithm": "nccl",
+        "bytes": f"{max(log.times)}B",
+        **fit.factors,
+    }
+    return data

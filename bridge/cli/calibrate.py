@@ -1,0 +1,58 @@
+"""``cosim calibrate``: fit the hosts of a cluster to what nccl-tests printed there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bridge.cli.options import existing_file, naming
+
+
+@click.command("calibrate")
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=existing_file)
+@click.option("--scenario", metavar="FILE", type=existing_file,
+              help="The cluster; by default the servers that the first LOG names.")  # fmt: skip
+@click.option("--program", default="", metavar="NAME",
+              help="Program that printed the logs, if they do not name it.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path),
+              help="File for the scenario with the numbers of the hosts.")  # fmt: skip
+def calibrate_command(
+    logs: tuple[Path, ...], scenario: Path | None, program: str, out: Path | None
+) -> None:
+    """Fit four numbers of the hosts to what nccl-tests printed, and predict the rest.
+
+    Each LOG is the output of a program of nccl-tests. Half of its sizes are fitted; the table shows
+    the measured and the predicted time of the other half. The numbers are those of the algorithm
+    nccl: the time to launch and of a step, and the rates inside servers and between them, each over
+    what NCCL's tuner expects. With --out, a scenario has them."""
+    from bridge.batch.calibrate import calibrate, calibrated, read_log, scenario_of
+    from bridge.batch.scenario_file import scenario_yaml
+    from bridge.files import write_whole
+    from frontend.loading.load import Content, read_scenario
+
+    read = [read_log(log, program) for log in logs]
+    if scenario is None:
+        content = Content(scenario_of(read[0]), "", {})
+        fit = calibrate(content, read)
+    else:
+        content = read_scenario(scenario)
+        with naming(scenario):
+            fit = calibrate(content, read)
+    errors = []
+    for log in read:
+        click.echo(f"# {log.program}, {log.file}: sizes that were not fitted")
+        click.echo(f"#{'size':>12} {'measured':>10} {'predicted':>10} {'error':>8}  nccl")
+        click.echo(f"#{'(B)':>12} {'(us)':>10} {'(us)':>10}")
+        for size in log.predicted:
+            time, measured = fit.times[log.file, size], log.times[size]
+            errors.append(abs(time / measured - 1))
+            click.echo(
+                f"{size:>13} {measured:>10.5g} {time:>10.5g} {100 * (time / measured - 1):>+7.1f}%"
+                f"  {fit.names[log.file, size]}"
+            )
+    click.echo(f"# mean error {100 * sum(errors) / len(errors):.1f} % of {len(errors)} sizes")
+    for name, value in fit.factors.items():
+        click.echo(f"{name}: {value:g}")
+    if out is not None:
+        write_whole(out, scenario_yaml(calibrated(content, read, fit)))

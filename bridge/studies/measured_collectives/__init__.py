@@ -1,0 +1,31 @@
+"""Collectives of NCCL that others have measured and published, predicted."""
+
+from __future__ import annotations
+
+from bridge.studies.framework import Study
+from bridge.studies.measured_collectives import tables
+
+INTRODUCTION = """\
+This page compares the algorithm `nccl` with public tables of nccl-tests and similar programs. Each
+row has its repository, commit and file in `bridge/studies/measured_collectives/rows.csv`. To make
+this page, run
+
+```sh
+cosim study measured-collectives --scale full --page docs/measured_collectives.md
+```
+
+**Nothing is fitted.** NVLink, NICs and servers are presets with the numbers of data sheets. The
+rate that NVLink reaches, the time of a step and of a launch, and the choice of algorithm and
+protocol are those of NCCL's tuner (NVIDIA/nccl 5067397, `src/graph`).
+
+**Blind rows.** The predictions of the p5 on 8 and 32 servers, and of 2 × 8 B200 with InfiniBand
+(NVIDIA/nccl-tests, issue 389), are in `blind.csv`, which a commit of its own stored before their
+measurements were read. They stay as stored. Rows of them without a measurement are not read yet.
+"""
+
+STUDY = Study(
+    "measured-collectives",
+    "Collectives: measured and predicted",
+    INTRODUCTION,
+    (tables.EXPERIMENT,),
+)

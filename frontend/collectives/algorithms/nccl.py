@@ -1,0 +1,446 @@
+"""Collectives as NCCL carries them out: rings and trees over channels, with its protocols.
+
+NCCL divides a collective among channels. A channel has a ring or two trees, which enter and leave a
+server by the NICs of the channel. Its protocols differ in their bytes and their time for a step:
+
+- LL sends 8 bytes of data with 8 bytes of flags, so no step waits for a memory barrier;
+- LL128 sends 120 bytes of data in lines of 128, which needs NVLink or a near NIC;
+- Simple sends data alone, and synchronizes each step.
+
+Of algorithms and protocols, NCCL takes the pair with the least time in its tuner's model: a
+latency, and the bytes over a bandwidth (`frontend.collectives.nccl_tuner`). This module chooses by
+the same model, for the rates of the scenario's network, and makes the program that the simulator
+then runs. The time of a step over a NVLink or a network, of which the network already simulates
+the propagation, and the time to launch are those of the tuner.
+
+A ring enters a server by the NIC of its channel, and leaves by the same one. If the last GPU has
+another NIC, it sends its messages over the scale-up network to the GPU of that NIC, which passes
+them on (PXN). A tree is a chain inside a server and a double binary tree between servers.
+
+Source: NVIDIA/nccl 5067397, `src/graph/tuning.cc`, `src/graph/connect.cc`, `src/include/device.h`;
+S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontend.collectives.algorithms import direct
+from frontend.collectives.algorithms.double_binary_tree import Parents, double_tree, over_trees
+from frontend.collectives.nccl_tuner import (
+    BASE_US,
+    LIMITS,
+    P2P_LL_BYTES,
+    PROTOCOLS,
+    WIRE,
+    Choice,
+    Machine,
+    bus_bandwidth,
+    candidates,
+    step_us,
+)
+from frontend.collectives.program.composition import AnyProgram
+from frontend.collectives.program.program import (
+    CollectiveError,
+    Head,
+    Op,
+    Program,
+    ProgramBuilder,
+    Protocol,
+    assemble,
+    known_root,
+)
+from frontend.collectives.registry import (
+    ROOTED,
+    Algorithm,
+    require_written,
+    rounds_of,
+    segments_of,
+)
+from frontend.collectives.setting import Setting
+
+Orders = tuple[tuple[int, ...], ...]
+"""The members in the order of the ring of each channel."""
+
+_PPM = 10**6
+_MOST_WIRE = 10.0  # with the factors of hosts, less than the stream allows
+
+
+class Place(NamedTuple):
+    """Where the members of a group are.
+
+    Attributes
+    ----------
+    local_size : int
+        Members in each server.
+    heads : tuple of int
+        For each NIC of a server, the first member that has it: one channel each.
+    lasts : tuple of int
+        For each NIC, another member that has it; empty if each member has a NIC of its own.
+    """
+
+    local_size: int
+    heads: tuple[int, ...]
+    lasts: tuple[int, ...] = ()
+
+    @property
+    def relays(self) -> bool:
+        """Whether a ring leaves a server by the NIC of another member than its last one."""
+        return self.local_size > 1 and not self.lasts
+
+
+def orders_of(size: int, place: Place) -> Orders:
+    """Return the ring of each channel; inside one server, one ring.
+
+    Examples
+    --------
+    >>> orders_of(8, Place(4, (0, 2)))
+    ((0, 1, 2, 3, 4, 5, 6, 7), (2, 3, 0, 1, 6, 7, 4, 5))
+    """
+    local, heads = place.local_size, place.heads
+    if size == local:
+        return (tuple(range(size)),)
+    found = []
+    for channel, head in enumerate(heads):
+        last = place.lasts[channel] if place.lasts else (head - 1) % local
+        turned = [(head + step) % local for step in range(local)]
+        inside = sorted(turned, key=lambda one: one == last and local > 1)
+        found.append(tuple(first + one for first in range(0, size, local) for one in inside))
+    return tuple(found)
+
+
+def trees_of(size: int, place: Place) -> list[Parents]:
+    """Return the parents in the trees of all channels: two for each NIC, or one in one server.
+
+    A tree joins the members of a server to a chain that begins at the NIC, and the beginnings of
+    the chains of all servers.
+    """
+    local, heads = place.local_size, place.heads
+    servers = size // local
+    between: tuple[Parents, ...] = double_tree(servers) if servers > 1 else ([None],)
+    found: list[Parents] = []
+    for head in heads if servers > 1 else (0,):
+        for tree in between:
+            parents: Parents = [None] * size
+            for server, above in enumerate(tree):
+                for step in range(1, local):
+                    own = server * local
+                    parents[own + (head + step) % local] = own + (head + step - 1) % local
+                parents[server * local + head] = None if above is None else above * local + head
+            found.append(parents)
+    return found
+
+
+def _rings(operation: str, size: int, place_of: Place, dimension: str) -> Program:
+    """Return the rounds of the rings of all channels, of which each carries an equal part.
+
+    In round k, the member at place p of a ring sends the shard of the member at place p-k-1, as in
+    `frontend.collectives.algorithms.ring`. Unit s·C + c is the part of shard s on channel c of C.
+    What a member passes on for the last one of its server goes through units of its own: those
+    from N·C on for the first N-1 rounds, and those from 2·N·C on for the others.
+    """
+    orders, local = orders_of(size, place_of), place_of.local_size
+    rounds = np.arange(2 * (size - 1))
+    if operation != "all_reduce":
+        rounds = rounds[: size - 1] if operation == "reduce_scatter" else rounds[size - 1 :]
+    order = np.array(orders, np.int64)
+    channels = len(order)
+    k, channel, place = np.meshgrid(rounds, np.arange(channels), np.arange(size), indexing="ij")
+    unit = order[channel, (place - k - 1) % size] * channels + channel
+    source, target = order[channel, place], order[channel, (place + 1) % size]
+    number = np.arange(k.size).reshape(k.shape)
+    rows = np.zeros((k.size, 2, 7), np.int64)
+    sends, receives = rows[:, 0], rows[:, 1]
+    sends[:, 0] = receives[:, 3] = source.ravel()
+    receives[:, 0] = sends[:, 3] = target.ravel()
+    sends[:, 2] = Op.SEND
+    receives[:, 2] = np.where(k < size - 1, Op.RECV_REDUCE, Op.RECV).ravel()
+    sends[:, 4] = receives[:, 4] = unit.ravel()
+    rows[:, :, 5] = 1
+    sends[:, 6], receives[:, 6] = 2 * number.ravel() + 1, 2 * number.ravel()
+    before = np.roll(number, 1, axis=2)[:-1] * 2 + 1
+    edges = np.stack((2 * number[1:].ravel(), before.ravel()), axis=1)
+    units = size * channels
+    head = Head("nccl", operation, size, units, 3 * units, False, (dimension,))
+    if not place_of.relays or size == local:
+        head = replace(head, space=units)
+        return assemble(head, rows.reshape(-1, 7), edges)
+    far = np.flatnonzero(source // local != target // local)
+    through = np.repeat(sends[far][:, None, :], 2, axis=1)  # the receive and the send of the relay
+    relay = source.ravel()[far] // local * local + order[channel.ravel()[far], 0] % local
+    new = rows.shape[0] * 2 + 2 * np.arange(far.size)
+    through[:, :, 0] = relay[:, None]
+    through[:, 0, 2], through[:, 0, 3] = Op.RECV, source.ravel()[far]
+    through[:, :, 4] += units * np.where(k.ravel()[far] < size - 1, 1, 2)[:, None]
+    through[:, 0, 6], through[:, 1, 6] = 2 * far, 2 * far + 1
+    sends[far, 3] = receives[far, 3] = relay
+    sends[far, 6], receives[far, 6] = new, new + 1
+    waits = np.stack((new + 1, new), axis=1)
+    steps = np.concatenate((rows.reshape(-1, 7), through.reshape(-1, 7)))
+    return assemble(head, steps, np.concatenate((edges, waits)))
+
+
+def _chains(
+    operation: str, size: int, place: Place, root: int, segments: int, dimension: str
+) -> Program:
+    """Return the chains of a broadcast or a reduce: the ring of each channel, from the root on."""
+    reduces, orders, local = operation == "reduce", orders_of(size, place), place.local_size
+    units = len(orders) * segments
+    builder = ProgramBuilder(
+        "nccl", operation, size, units=units, space=2 * units, dimensions=(dimension,), root=root
+    )
+    for segment in range(segments):
+        for channel, order in enumerate(orders):
+            first = order.index(root) + int(reduces)
+            chain = [order[(first + hop) % size] for hop in range(size)]
+            received: list[int] = []
+            for source, target in pairwise(chain):
+                unit = channel * segments + segment
+                own, relay = unit, source // local * local + order[0] % local
+                if place.relays and source // local != target // local and relay != source:
+                    own = unit + units
+                    _, last = builder.message(source, relay, unit, 1, into=own, after=received)
+                    source, received = relay, [last]
+                _, last = builder.message(
+                    source, target, own, 1, into=unit, reduce=reduces, after=received
+                )
+                received = [last]
+    return builder.build()
+
+
+def _build(
+    operation: str,
+    group_size: int,
+    *,
+    algorithm: str = "ring",
+    place: Place | None = None,
+    segments: int = 16,
+    protocol: Protocol | None = None,
+    order: tuple[tuple[str, Any], ...] = (),
+    dimension: str = "scale_out",
+    root: int = 0,
+) -> AnyProgram:
+    """Return the program of a ring, or a tree, or messages between all pairs, with a protocol.
+
+    Parameters
+    ----------
+    operation : str
+        The operation.
+    group_size : int
+        Number of members.
+    algorithm : str
+        ``ring`` or ``tree``; an all-to-all has neither.
+    place : Place, optional
+        Where the members are; by default, each is a server with one NIC.
+    segments : int
+        Segments of a tree, or of a chain.
+    protocol : Protocol, optional
+        What NCCL adds to the messages.
+    order : tuple of pairs
+        Options of `direct`, for an all-to-all.
+    dimension : str
+        Network dimension of the program.
+    root : int
+        Root of a broadcast or a reduce.
+    """
+    where = place or Place(1, (0,))
+    if group_size % where.local_size:
+        raise CollectiveError(
+            f"local_size {where.local_size} does not divide the group of {group_size}"
+        )
+    program: AnyProgram
+    if operation == "all_to_all":
+        options = {"dimension": dimension, **dict(order)}
+        program = direct.ALGORITHM.build(operation, group_size, **options)
+    elif operation in ROOTED:
+        known_root(root, group_size)
+        program = _chains(operation, group_size, where, root, segments, dimension)
+    elif algorithm == "tree":
+        trees = trees_of(group_size, where)
+        program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension)
+    else:
+        program = _rings(operation, group_size, where, dimension)
+    return program if protocol is None else replace(program, protocol=protocol)
+
+
+class _Path(NamedTuple):
+    """The path of a message between two members.
+
+    Attributes
+    ----------
+    rate_bps : int
+        Rate of its slowest link.
+    latency_ps : int
+        Latency of its links.
+    nic : int
+        The first of its slowest links.
+    inside : bool
+        Whether it stays in the scale-up network.
+    """
+
+    rate_bps: int
+    latency_ps: int
+    nic: int
+    inside: bool
+
+
+def _paths(setting: Setting, sources: Sequence[int], targets: Sequence[int]) -> list[_Path]:
+    """Return the paths between pairs of members."""
+    network, ranks = setting.network(), np.asarray(setting.ranks, np.int64)
+    paths = network.paths(ranks[list(sources)], ranks[list(targets)])
+    found = []
+    for begin, end in pairwise(paths.begin.tolist()):
+        links = paths.links[begin:end]
+        rates = network.rate_bps[links]
+        names = {network.dimensions[one] for one in network.dimension[links].tolist()}
+        found.append(
+            _Path(
+                int(rates.min()),
+                int(network.latency_ps[links].sum()),
+                int(links[np.argmin(rates)]),
+                names == {"scale_up"},
+            )
+        )
+    return found
+
+
+def _place(setting: Setting) -> Place:
+    """Return where the members are; members without order in servers are servers of their own."""
+    size = len(setting.ranks)
+    try:
+        local = setting.local_size if setting.layout.super_node is not None else 1
+    except CollectiveError:
+        local = 1
+    if setting.layout.super_node is None and _paths(setting, [0], [1])[0].inside:
+        local = size
+    if local in (1, size):
+        return Place(local, (0,))
+    heads, lasts = dict[int, int](), dict[int, int]()
+    for member, path in enumerate(_paths(setting, range(local), range(local, 2 * local))):
+        heads.setdefault(path.nic, member)
+        lasts[path.nic] = member
+    shared = all(last != heads[nic] for nic, last in lasts.items())
+    return Place(local, tuple(heads.values()), tuple(lasts.values()) if shared else ())
+
+
+def _machine(setting: Setting, place: Place) -> Machine:
+    """Return what the tuner knows of the machine, from the paths of the network."""
+    size, local = len(setting.ranks), place.local_size
+    near = _paths(setting, [0], [1])[0] if local > 1 else None
+    far = _paths(setting, [0], [local])[0] if size > local else None
+    scale_up = 0
+    if near is not None:
+        network = setting.network()
+        up = np.array(network.dimensions) == "scale_up"
+        own = (network.source == setting.ranks[0]) & up[network.dimension]
+        scale_up = int(network.rate_bps[own].sum())
+    return Machine(
+        ranks=size,
+        servers=size // local,
+        scale_up_bps=scale_up,
+        nics=len(place.heads),
+        nic_bps=0 if far is None else far.rate_bps,
+        near_ps=0 if near is None else near.latency_ps + setting.hop_ps,
+        far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
+        net_us=int(setting.given.nccl_net_latency) / _PPM,
+    )
+
+
+def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
+    """Return the algorithms and protocols by their time, the one that NCCL takes first."""
+    size = setting.chunks * setting.chunk_bytes
+    if setting.operation == "all_to_all":
+        small = size // len(setting.ranks) <= P2P_LL_BYTES
+        return [Choice("ring", "LL" if small else "Simple", 0.0)]
+    return candidates(machine, setting.operation, size)
+
+
+def _wire(machine: Machine, choice: Choice, operation: str) -> float:
+    """Return the bytes that a byte of data costs a link.
+
+    The threads of a GPU write LL and LL128, and may be slower than the link.
+    """
+    wire = WIRE[choice.protocol]
+    if choice.kind != "ring" or operation == "all_to_all" or machine.ranks == 1:
+        return wire
+    simple, own = (bus_bandwidth(machine, choice.kind, one) for one in ("Simple", choice.protocol))
+    return min(max(wire, simple / own), _MOST_WIRE)
+
+
+def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
+    """Return the bytes and delays of a protocol, less what the network already simulates."""
+    given = setting.given
+    steps = step_us(machine, choice.kind, choice.protocol)
+    inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
+    alone = machine._replace(ranks=machine.local, servers=1)
+    near, far = (_wire(one, choice, setting.operation) for one in (alone, machine))
+    if machine.scale_up_bps:
+        near /= LIMITS[machine.generation].nvlink
+    launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
+    return Protocol(
+        local_members=machine.local,
+        near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
+        far_wire_ppm=round(far / given.nccl_scale_out * _PPM),
+        near_delay_ps=max(0, inside - machine.near_ps),
+        far_delay_ps=max(0, between - machine.far_ps),
+        launch_ps=round(launch * _PPM),
+    )
+
+
+def _choose(setting: Setting) -> dict[str, Any]:
+    options: dict[str, Any] = {"dimension": setting.dimension}
+    if setting.operation in ROOTED:
+        options["root"] = setting.root
+    if len(setting.ranks) == 1:
+        return options
+    place = _place(setting)
+    machine = _machine(setting, place)
+    choice = _ranked(setting, machine)[0]
+    options |= {"place": place, "protocol": _protocol(setting, machine, choice)}
+    if setting.operation == "all_to_all":
+        return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
+    if setting.operation in ROOTED or choice.kind == "tree":
+        parts = 1 if setting.operation in ROOTED else 2 * len(place.heads)
+        given, chunk = setting.given.segments, setting.chunk_bytes
+        options["segments"] = segments_of(given, setting.chunks, chunk, trees=parts)
+    return options | {"algorithm": choice.kind}
+
+
+def _explain(setting: Setting) -> str:
+    """Return what NCCL takes, as its log prints it, and the times of its model."""
+    if len(setting.ranks) == 1:
+        return "nothing to send"
+    place = _place(setting)
+    machine = _machine(setting, place)
+    ranked = _ranked(setting, machine)
+    nics = f"{len(place.heads)} channels" if machine.servers > 1 else "one server"
+    times = ", ".join(f"{one.kind}/{one.protocol} {one.time_us:.4g} µs" for one in ranked)
+    model = f"; {times}" if len(ranked) > 1 else ""
+    return f"{ranked[0].name}, {nics}, {machine.generation}{model}"
+
+
+def _check(setting: Setting) -> None:
+    """Accept groups whose steps can be written."""
+    size = len(setting.ranks)
+    if size == 1 or setting.operation == "all_to_all":
+        return
+    channels = 1 if setting.layout.super_node is None else min(size, setting.layout.super_node)
+    require_written(2 * size * rounds_of(setting) * channels)
+
+
+_OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all")
+
+ALGORITHM = Algorithm(
+    "nccl",
+    "as NCCL: rings and trees over channels, with its protocols, chosen by its tuner's model",
+    {operation: partial(_build, operation) for operation in _OPERATIONS},
+    choose=_choose,
+    check=_check,
+    explain=_explain,
+)

@@ -1,0 +1,279 @@
+"""NCCL's model of its own time, by which it chooses among algorithms and protocols.
+
+The time of an operation is a latency plus its bytes over a bandwidth. The latency is a constant of
+the algorithm and protocol, which has the launch, plus one for each step over NVLink, PCIe or the
+network. The bandwidth is that of the channels of the machine, times what the protocol leaves of it,
+and at most what a channel reaches on a generation of GPUs. An all-reduce by trees reaches only a
+part of it at medium sizes.
+
+Source: NVIDIA/nccl 5067397 (2026-06-11), `src/graph/tuning.cc` (constants in µs and GB/s, and the
+model), `src/graph/topo.h` (rate of an NVLink), `src/graph/search.cc` (speeds of channels).
+"""
+
+from __future__ import annotations
+
+from math import inf, log2
+from typing import Literal, NamedTuple
+
+Generation = Literal["volta", "ampere", "hopper", "blackwell"]
+Kind = Literal["tree", "ring"]
+ProtocolName = Literal["LL", "LL128", "Simple"]
+
+PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
+
+WIRE = {"LL": 16 / 8, "LL128": 128 / 120, "Simple": 1.0}
+"""Bytes on the wire for a byte of data: flags, and nothing for Simple."""
+
+BASE_US = {"tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4)}
+"""Time of an operation without its steps, by protocol (`baseLatencies`)."""
+
+STEP_US = {
+    "nvlink": {"tree": (0.6, 1.25, 4.0), "ring": (0.6, 1.9, 3.4)},
+    "pci": {"tree": (1.0, 1.9, 4.0), "ring": (1.0, 2.5, 5.7)},
+    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0)},
+}
+"""Time of a step over each kind of link, by protocol (`hwLatencies`)."""
+
+
+class Limits(NamedTuple):
+    """What a generation of GPUs reaches, in GB/s; for 1, 2, and more servers.
+
+    Attributes
+    ----------
+    nvlink : float
+        Rate of NVLink for NCCL over its nominal rate.
+    channels : int
+        Channels inside a server; each NIC has one between servers.
+    low_latency : tuple of float
+        All channels with LL, inside a server (`llMaxBws`).
+    ring_ll128, tree_ll128, tree : tuple of float
+        A channel (`perChMaxRingLL128Bws`, `perChMaxTreeLL128Bws`, `perChMaxTreeBws`).
+    """
+
+    nvlink: float
+    channels: int
+    low_latency: tuple[float, float, float]
+    ring_ll128: tuple[float, float, float]
+    tree_ll128: tuple[float, float, float]
+    tree: tuple[float, float, float]
+
+
+LIMITS: dict[Generation, Limits] = {
+    "volta": Limits(
+        20 / 25, 12, (39, 39, 20.4), (20, 20, 20), (20, 20, 20), (26.5, 18.5, 10)
+    ),
+    "ampere": Limits(
+        20 / 25, 12, (87.7, 22.5, 19), (20, 20, 20), (20, 20, 20), (24, 23.6, 17.8)
+    ),
+    "hopper": Limits(
+        20.6 / 25, 12, (141, 45, 35), (36.7, 36.7, 36.7), (36.7, 36.7, 29), (38.7, 41.4, 36)
+    ),
+    "blackwell": Limits(
+        40.1 / 50, 16, (282, 90, 70), (40, 40, 40), (55.6, 31.67, 20), (70, 42.8, 24)
+    ),
+}  # fmt: skip
+
+_TREE_PARTS = {
+    "LL": (1, 1, 1, 1, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
+           1, 1, 1, 1),
+    "LL128": (1, 1, 1, 1, 1, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9,
+              0.9, 0.9, 1, 1),
+    "Simple": (0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5, 0.5, 0.5, 0.5, 0.6, 0.7,
+               0.8, 0.7, 0.7, 0.8, 0.9, 0.9),
+}  # fmt: skip
+"""Part of the bandwidth that trees reach, for sizes from 64 B on in powers of two."""
+
+_RING_PLATEAU = {"volta": 1.9}
+_ONE_GPU = 0.85
+"""Part that trees reach if one GPU of a server has all traffic of a NIC (`NCCL_TOPO_PATTERN_TREE`).
+"""
+_NET_OVERHEAD_US = 1.0
+"""Time to post a message to a NIC, with Intel's processors."""
+
+
+class Machine(NamedTuple):
+    """What the tuner knows of a group of GPUs and its network.
+
+    Attributes
+    ----------
+    ranks, servers : int
+        Number of GPUs and servers.
+    scale_up_bps : int
+        Nominal rate of a GPU inside a server; 0 for servers of one GPU.
+    nics, nic_bps : int
+        NICs of a server that the group uses, and the rate of each.
+    near_ps, far_ps : int
+        Latency of a message inside a server and between servers, as the network simulates it.
+    net_us : float
+        Latency that the plug-in of the network tells NCCL. Simple has it twice, once for the flush.
+    """
+
+    ranks: int
+    servers: int
+    scale_up_bps: int
+    nics: int
+    nic_bps: int
+    near_ps: int
+    far_ps: int
+    net_us: float = 0.0
+
+    @property
+    def generation(self) -> Generation:
+        """The generation of GPUs with such a scale-up rate; Hopper without any."""
+        gigabytes = self.scale_up_bps / 8e9
+        if not gigabytes:
+            return "hopper"
+        steps: tuple[tuple[float, Generation], ...] = ((200, "volta"), (375, "ampere"))
+        for most, generation in (*steps, (675, "hopper")):
+            if gigabytes < most:
+                return generation
+        return "blackwell"
+
+    @property
+    def local(self) -> int:
+        """GPUs of a server."""
+        return self.ranks // self.servers
+
+    @property
+    def column(self) -> int:
+        """The column of the tables for the number of servers."""
+        return min(self.servers, 3) - 1
+
+    def channels(self) -> tuple[int, float]:
+        """Return the number of channels, and the rate of each in GB/s."""
+        limits = LIMITS[self.generation]
+        inside = self.scale_up_bps / 8e9 * limits.nvlink
+        if self.servers == 1:
+            return limits.channels, inside / limits.channels
+        rate = self.nic_bps / 8e9
+        return self.nics, min(rate, inside / self.nics) if inside else rate
+
+
+class Choice(NamedTuple):
+    """An algorithm and a protocol, with the tuner's time.
+
+    Attributes
+    ----------
+    kind, protocol : str
+        The algorithm and the protocol.
+    time_us : float
+        The time that NCCL's model expects.
+    """
+
+    kind: Kind
+    protocol: ProtocolName
+    time_us: float
+
+    @property
+    def name(self) -> str:
+        """The name as `NCCL_DEBUG` prints it.
+
+        Examples
+        --------
+        >>> Choice("ring", "LL128", 20.0).name
+        'Algo RING proto LL128'
+        """
+        return f"Algo {self.kind.upper()} proto {self.protocol.upper()}"
+
+
+def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
+    """Return the time of a step inside a server, and of one between servers."""
+    column = PROTOCOLS.index(protocol)
+    inside = STEP_US["nvlink" if machine.scale_up_bps else "pci"][kind][column]
+    exposed: Kind = "tree" if machine.local == 1 else kind
+    told = machine.net_us * (2 if protocol == "Simple" else 1)
+    return inside, STEP_US["net"][exposed][column] + told
+
+
+def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float:
+    """Return the bus bandwidth of an algorithm with a protocol for large sizes, in GB/s."""
+    limits, column = LIMITS[machine.generation], machine.column
+    channels, rate = machine.channels()
+    bus = channels * rate
+    # Between servers, the limit of LL is that of the processor, and not of the GPU.
+    slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
+    if kind == "tree":
+        bus = min(bus * 0.92, channels * limits.tree[column])
+        if protocol == "LL":
+            bus = min(bus / 3.8, slow[column])
+        elif protocol == "LL128":
+            part = 7 / 9 if machine.servers == 1 else 120 / 128
+            bus = min(bus * part, channels * limits.tree_ll128[column])
+        return bus if machine.servers == 1 else bus * _ONE_GPU
+    if protocol == "LL":
+        return min(slow[column], bus * 0.5)
+    if protocol == "LL128":
+        return min(bus * 0.92, channels * limits.ring_ll128[column])
+    return bus
+
+
+def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolName) -> float:
+    """Return the latency of an operation: the launch, and its steps one after the other."""
+    base = BASE_US[kind][PROTOCOLS.index(protocol)]
+    inside, between = step_us(machine, kind, protocol)
+    ranks, servers = machine.ranks, machine.servers
+    if kind == "tree":
+        return base + 2 * ((machine.local - 1) * inside + int(log2(servers)) * between)
+    if operation in ("broadcast", "reduce"):
+        return base + (between if servers > 1 else inside)
+    twice = 2 if operation == "all_reduce" else 1
+    steps, far = twice * (ranks - 1), twice * (servers - 1)
+    if servers > 1:
+        inside = max(inside, _NET_OVERHEAD_US * (3 if protocol == "Simple" else 1))
+    return base + (steps - far) * inside + far * between
+
+
+def time_us(
+    machine: Machine, operation: str, kind: Kind, protocol: ProtocolName, size: int
+) -> float:
+    """Return the time that NCCL's tuner expects of an operation.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    operation : str
+        The operation.
+    kind : str
+        Ring or tree.
+    protocol : str
+        The protocol.
+    size : int
+        Bytes of the data of a rank, of all blocks together.
+    """
+    bandwidth = bus_bandwidth(machine, kind, protocol)
+    latency = latency_us(machine, operation, kind, protocol)
+    ranks = machine.ranks
+    if kind == "tree":
+        bandwidth *= 0.5
+        place = (size >> 6).bit_length() - 1
+        if 0 <= place < len(_TREE_PARTS[protocol]):
+            bandwidth *= _TREE_PARTS[protocol][place]
+    else:
+        steps = {"all_reduce": 2 * (ranks - 1), "broadcast": ranks, "reduce": ranks}
+        bandwidth *= ranks / steps.get(operation, ranks - 1)
+        plateau = size / (machine.channels()[0] * ranks) >= 64
+        if protocol == "Simple" and machine.servers > 1 and operation == "all_reduce" and plateau:
+            latency *= _RING_PLATEAU.get(machine.generation, 1.4)
+    return latency + size / (1000 * bandwidth) if bandwidth else inf
+
+
+def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
+    """Return the algorithms and protocols for an operation, the one that NCCL takes first.
+
+    Another algorithm, such as one of NVLink SHARP, is one more kind here.
+    """
+    kinds: tuple[Kind, ...] = ("tree", "ring") if operation == "all_reduce" else ("ring",)
+    # LL128 needs NVLink inside a server.
+    allowed = [p for p in PROTOCOLS if p != "LL128" or machine.scale_up_bps or machine.local == 1]
+    found = [
+        Choice(kind, protocol, time_us(machine, operation, kind, protocol, size))
+        for kind in kinds
+        for protocol in allowed
+    ]
+    return sorted(found, key=lambda one: one.time_us)
+
+
+P2P_LL_BYTES = 16384
+"""Blocks of an all-to-all up to this size take LL (`NCCL_P2P_LL_THRESHOLD`), as larger ones are
+divided among channels in parts above it."""

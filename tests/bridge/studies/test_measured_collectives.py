@@ -1,0 +1,50 @@
+"""The study of measured collectives: its rows, its blind rows, and errors that must not grow."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+
+import bridge
+from bridge.studies.framework import Statement
+from bridge.studies.measured_collectives.blind import BLIND
+from bridge.studies.measured_collectives.machines import GROUPS, rows
+from bridge.studies.measured_collectives.tables import blind, evaluate, study_points
+from frontend import load_scenario
+from frontend.resolve import resolve
+
+
+def test_every_row_is_a_scenario_of_its_machine() -> None:
+    for row in rows():
+        assert row.gpus % row.servers == 0
+        assert (row.measured_us or 0) > 0
+        assert row.group in GROUPS
+        assert row.source
+    for row in {(one.group, one.gpus, one.operation): one for one in rows()}.values():
+        assert resolve(load_scenario(row.scenario())).ranks == row.gpus
+
+
+def test_blind_rows_have_a_prediction_and_keep_it() -> None:
+    stored = blind()
+    assert set(stored) == {row.name for row in BLIND}
+    assert stored["p5 32x8 all_to_all 33554432"] == pytest.approx(7590.8)  # the miss stays
+
+
+def test_large_sizes_over_wires_are_met() -> None:
+    """Rings in one server, over InfiniBand and on the p5en: nothing is fitted to them."""
+    groups = ("h200", "b200", "a100-2x4-ring", "p5en-ring")
+    errors = {}
+    for row in rows():
+        if row.group in groups and row.measured_us is not None:
+            time = bridge.run(load_scenario(row.scenario())).time_ns / 1e3
+            errors[row.name] = abs(time / row.measured_us - 1)
+    assert mean(errors.values()) < 0.025
+    assert max(errors.values()) < 0.065
+
+
+def test_the_small_scale_states_its_errors(scenarios) -> None:
+    points = study_points(scenarios, "small")
+    results = {key: bridge.run(point.scenario) for key, point in points.items()}
+    statements = [one for one in evaluate(results, "small") if isinstance(one, Statement)]
+    assert len(statements) == 2

@@ -1,0 +1,79 @@
+"""`cosim calibrate`: known numbers of hosts are found again, and logs as users paste them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bridge.batch import nccl_tests
+from bridge.batch.calibrate import calibrate, read_log, scenario_of
+from bridge.cli.main import main
+from bridge.errors import InputError
+from bridge.simulator.simulate import run
+from frontend.loading.load import Content, load_scenario
+
+TRUE = {"nccl_launch": 3.0, "nccl_step": 1.5, "nccl_scale_up": 0.9, "nccl_scale_out": 0.8}
+SIZES = [2**exponent for exponent in range(13, 33)]
+HOSTS = 2
+
+
+def device_lines() -> list[str]:
+    return [
+        f"#  Rank {rank:2} Group  0 Pid  {47689 + rank} on      gpu{rank // 8} device  {rank % 8} "
+        f"[0x{rank % 8:02x}] NVIDIA A100-SXM4-80GB"
+        for rank in range(8 * HOSTS)
+    ]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Return what nccl-tests would print on two servers whose hosts have the numbers `TRUE`."""
+    file = tmp_path / "all_reduce.log"
+    lines = ["# Collective test starting: all_reduce_perf", *device_lines()]
+    file.write_text("\n".join([*lines, *(f"{s} {s // 4} float sum -1 1.0 1 1" for s in (8, 16))]))
+    content = Content(scenario_of(read_log(file)), "", {})
+    test = nccl_tests.Test("all_reduce_perf", algorithm="nccl", host=TRUE)
+    _, points = test.points(content, (), SIZES)
+    for size, count, point in points:
+        time = run(point.scenario).time_ns / 1e3
+        lines.append(f"{size} {count} float sum -1 {time:.2f} 1.00 1.00 0 {time:.2f} 1.00 1.00 0")
+    file.write_text("\n".join([*lines, "# Avg bus bandwidth    : 1", "NCCL INFO done"]))
+    return file
+
+
+def test_the_cluster_is_what_the_log_tells(log: Path) -> None:
+    topology = scenario_of(read_log(log))["topology"]
+    assert topology["servers"] == HOSTS
+    assert topology["server"] == {
+        "model": "dgx_a100", "gpus": 8, "nics": 8, "scale_up_switches": 1,
+    }  # fmt: skip
+
+
+def test_half_of_the_sizes_tell_the_others(log: Path) -> None:
+    read = read_log(log)
+    fit = calibrate(Content(scenario_of(read), "", {}), [read])
+    assert not set(read.fitted) & set(read.predicted)
+    errors = [abs(fit.times[log, size] / read.times[size] - 1) for size in read.predicted]
+    assert max(errors) < 0.05
+    assert fit.factors["nccl_launch"] == pytest.approx(TRUE["nccl_launch"], rel=0.05)
+    assert fit.factors["nccl_scale_out"] == pytest.approx(TRUE["nccl_scale_out"], rel=0.05)
+
+
+def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "calibrated.yaml"
+    answer = CliRunner().invoke(main, ["calibrate", str(log), "-o", str(out)])
+    assert answer.exit_code == 0, answer.output
+    assert "mean error" in answer.stdout
+    workload = load_scenario(out).workload.model_dump()
+    assert workload["nccl_launch"] == pytest.approx(TRUE["nccl_launch"], rel=0.05)
+
+
+def test_a_log_without_its_gpus_needs_a_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "bare.log"
+    file.write_text("1024 256 float sum -1 10.0 1 1\n2048 512 float sum -1 10.0 1 1\n")
+    with pytest.raises(InputError, match="--program"):
+        read_log(file)
+    with pytest.raises(InputError, match="--scenario"):
+        scenario_of(read_log(file, "all_reduce_perf"))

@@ -1,0 +1,124 @@
+"""The algorithm `nccl`: programs of its channels, and the model of NCCL's tuner."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.collectives import ALGORITHMS, problems
+from frontend.collectives.algorithms.nccl import Place, orders_of, trees_of
+from frontend.collectives.nccl_tuner import (
+    PROTOCOLS,
+    WIRE,
+    Machine,
+    bus_bandwidth,
+    candidates,
+    latency_us,
+    time_us,
+)
+
+H100 = Machine(
+    ranks=8, servers=1, scale_up_bps=3600 * 10**9, nics=8, nic_bps=400 * 10**9, near_ps=0, far_ps=0
+)
+
+
+@st.composite
+def places(draw: st.DrawFn) -> tuple[int, Place]:
+    """Return a group size, and where the members are."""
+    local = draw(st.integers(1, 6))
+    heads = draw(st.sets(st.integers(0, local - 1), min_size=1).map(sorted))
+    size = local * draw(st.integers(1 if local > 1 else 2, 5))
+    return size, Place(local, tuple(heads))
+
+
+@given(places())
+def test_a_ring_enters_and_leaves_each_server_once(drawn: tuple[int, Place]) -> None:
+    size, place = drawn
+    orders = orders_of(size, place)
+    servers = size // place.local_size
+    assert len(orders) == (1 if servers == 1 else len(place.heads))
+    entered = Counter[int]()
+    for order in orders:
+        assert sorted(order) == list(range(size))
+        hops = [(order[k - 1], one) for k, one in enumerate(order)]
+        far = [(a, b) for a, b in hops if a // place.local_size != b // place.local_size]
+        assert len(far) == (servers if servers > 1 else 0)
+        entered.update(b for _, b in far)
+    if servers > 1:  # by the NIC of its channel
+        assert entered == Counter(
+            server * place.local_size + head for server in range(servers) for head in place.heads
+        )
+
+
+@given(places())
+def test_trees_reach_every_member_from_one_root(drawn: tuple[int, Place]) -> None:
+    size, place = drawn
+    for parents in trees_of(size, place):
+        assert parents.count(None) == 1
+        for member in range(size):
+            seen = set()
+            above: int | None = member
+            while above is not None:
+                assert above not in seen
+                seen.add(above)
+                above = parents[above]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"],
+)
+@settings(max_examples=20)
+@given(drawn=places(), kind=st.sampled_from(["ring", "tree"]), segments=st.integers(1, 3))
+def test_programs_compute_the_operation(
+    operation: str, drawn: tuple[int, Place], kind: str, segments: int
+) -> None:
+    size, place = drawn
+    rooted = {"root": size - 1} if operation in ("broadcast", "reduce") else {}
+    program = ALGORITHMS["nccl"].build(
+        operation, size, algorithm=kind, place=place, segments=segments, **rooted
+    )
+    assert problems(program.table()) == []
+
+
+def test_the_latency_is_what_nccl_logged() -> None:
+    """`NCCL_DEBUG` of 3 × 8 H100 (NVIDIA/nccl, issue 1453): tree with LL, 4096 and 8192 bytes."""
+    times = {4096: 25.874907, 8192: 26.549810}
+    machine = H100._replace(ranks=24, servers=3)
+    slope = (times[8192] - times[4096]) / 4096
+    assert latency_us(machine, "all_reduce", "tree", "LL") == pytest.approx(
+        times[4096] - 4096 * slope, abs=1e-4
+    )
+    for size, time in times.items():
+        assert time_us(machine, "all_reduce", "tree", "LL", size) == pytest.approx(time, abs=1e-4)
+    assert candidates(machine, "all_reduce", 4096)[0].name == "Algo TREE proto LL"
+
+
+def test_protocols_by_size_in_one_server() -> None:
+    """On 8 H200, NCCL has ring with LL up to 1 MiB, and Simple in the end (ml-engineering)."""
+    names = {size: candidates(H100, "all_reduce", size)[0].name for size in (2**15, 2**20, 2**30)}
+    assert names == {
+        2**15: "Algo RING proto LL",
+        2**20: "Algo RING proto LL",
+        2**30: "Algo RING proto SIMPLE",
+    }
+
+
+@given(
+    st.integers(1, 64),
+    st.sampled_from([300, 450, 900]),
+    st.sampled_from(["all_reduce", "all_gather"]),
+)
+def test_a_protocol_never_has_more_bandwidth_than_its_bytes_leave(
+    servers: int, gigabytes: int, operation: str
+) -> None:
+    machine = H100._replace(ranks=8 * servers, servers=servers, scale_up_bps=gigabytes * 8 * 10**9)
+    simple = bus_bandwidth(machine, "ring", "Simple")
+    for protocol in PROTOCOLS:
+        assert bus_bandwidth(machine, "ring", protocol) * WIRE[protocol] <= simple * 1.0001
+    sizes = [2**exponent for exponent in range(10, 34)]
+    best = [candidates(machine, operation, size)[0].time_us for size in sizes]
+    assert best == sorted(best)
