@@ -66,7 +66,7 @@ def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Pat
     answer = CliRunner().invoke(main, ["calibrate", str(log), "-o", str(out)])
     assert answer.exit_code == 0, answer.output
     assert "mean error" in answer.stdout
-    workload = load_scenario(out).workload.model_dump()
+    workload = load_scenario(out).only_work.workload.model_dump()
     assert workload["nccl_launch"] == pytest.approx(TRUE["nccl_launch"], rel=0.05)
 
 
