@@ -21,26 +21,18 @@ embeddings and bottom output take no time and cause no traffic. The last iterati
 weight updates are done.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.roofline import Cost, checked_duration_ps, matrix_product
 from frontend.schema.base import Problems
 from frontend.schema.workload import DlrmWorkload
 from frontend.topologies import Layout, TopologyFamily
-from frontend.workloads.dlrm_sharded import sharded_plan, sharded_problems
+from frontend.workloads.dlrm_sharded import Layer, sharded_plan, sharded_problems
 from frontend.workloads.plan import Plan
 from frontend.workloads.registry import WorkloadKind
 
 EMBEDDING = "embedding"
-
-
-class Layer(NamedTuple):
-    """A fully connected layer."""
-
-    name: str
-    inputs: int
-    outputs: int
 
 
 def bottom_layers(workload: DlrmWorkload) -> list[Layer]:

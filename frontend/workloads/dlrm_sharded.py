@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.collectives.program.program import Blocks, block_units
@@ -37,10 +37,15 @@ from frontend.schema.workload import DlrmWorkload
 from frontend.workloads.dlrm_shards import look_ups, place
 from frontend.workloads.plan import Issue, Node, Plan, Trace
 
-if TYPE_CHECKING:
-    from frontend.workloads.dlrm import Layer
-
 EMBEDDING, INTERACTION, UPDATE = "embedding", "interaction", "dense_update"
+
+
+class Layer(NamedTuple):
+    """A fully connected layer."""
+
+    name: str
+    inputs: int
+    outputs: int
 
 
 def sharded_problems(workload: DlrmWorkload) -> Problems:
