@@ -49,6 +49,7 @@ NAVIGATION = {
     "Networks made for a job": ["docs/topoopt", "docs/parallelization"],
     "Published experiments": [
         "docs/measured",
+        "docs/measured_collectives",
         "docs/reproduction",
         "docs/reproduction_parameters",
         "docs/reproduction_other_set",

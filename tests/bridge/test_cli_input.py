@@ -12,11 +12,11 @@ from bridge.cli.main import main
 
 
 def test_a_result_is_a_scenario(small_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulating `result.json` again gives the same result, in the same folder."""
+    """Simulating `result.json` again gives the same result."""
     monkeypatch.chdir(small_file.parent)
     first = CliRunner().invoke(main, ["run", str(small_file), "--set", "workload.bytes=4KB"])
     assert first.exit_code == 0
-    again = CliRunner().invoke(main, ["run", "results/small/result.json"])
+    again = CliRunner().invoke(main, ["run", "results/small/workload.bytes=4KB/result.json"])
     assert again.stderr == "Result: results/small/result.json\n"
     assert again.stdout.splitlines()[0] == first.stdout.splitlines()[0]
     changed = ["validate", "results/small/result.json", "--set", "topology.ranks=1"]

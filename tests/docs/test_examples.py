@@ -45,6 +45,7 @@ SHORTER = [
     (r"workload\.active=[\d,]+", "workload.active=1,2"),
     (r"dims=16x16", "dims=4x4"),
     (r"\$bytes", "1000B"),
+    (r"--window 3ms", "--window 0ms"),
     # boxes_small has 12 ranks and switches, which an all-to-all over paths does not accept.
     (r"all-to-all --scenario scenarios/boxes.yaml", "all-to-all --topology ring:n=12"),
 ]

@@ -185,7 +185,7 @@ def test_merge_keys(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(MERGED)
     topology = load_scenario(file).resolved()["topology"]
-    values = {"bandwidth": "25Gbps", "latency": "2us", "buffer": "1MB"}
+    values = {"bandwidth": "25Gbps", "latency": "2us", "buffer": "1MB", "in_network": False}
     assert topology == {"family": "flat", "ranks": 4} | values
 
 

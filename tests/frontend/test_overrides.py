@@ -111,12 +111,12 @@ def test_the_original_is_left_alone():
         ("bandwidth=1", "unknown key: did you mean topology.bandwidth?"),
         (
             "topology.qq=1",
-            "unknown key: expected one of family, ranks, bandwidth, latency, buffer",
+            "unknown key: expected one of family, ranks, bandwidth, latency, buffer, in_network",
         ),
         ("seed.x=1", "unknown key: seed has no keys inside"),
         (
             "topology.qq.zz=1",
-            "unknown key: expected one of family, ranks, bandwidth, latency, buffer",
+            "unknown key: expected one of family, ranks, bandwidth, latency, buffer, in_network",
         ),
         ("topology.ranks=x", "value x: expected a whole number"),
         (

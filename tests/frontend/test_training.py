@@ -349,7 +349,7 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
         (
             {"collective": {"all_reduce": "bfb"}},
             "collective.all_reduce: value bfb: expected one of ring, direct, dbt, "
-            "halving_doubling, multi_ring, binary_tree, auto on a flat topology",
+            "halving_doubling, multi_ring, binary_tree, auto, nccl on a flat topology",
         ),
     ],
 )

@@ -253,12 +253,12 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         for stored in [TABLE.predictions[run.id]]
         if not run.blind
     ]
-    yield FIGURE.every("The stored predictions are those of this version.", same, "runs")
+    yield FIGURE.every("The stored predictions of DLRM are those of this version.", same, "runs")
     packets = {run.id: _step_s(results[run.id, "express"]) for run in chosen(scale)}
     differences = [
         abs(_step_s(results[name, "analytical"]) / seconds - 1) for name, seconds in packets.items()
     ]
-    text = "`analytical` differs from packets by"
+    text = "With DLRM, `analytical` differs from packets by"
     yield FIGURE.at_most(text, ALLOWED, max(differences), "share")
     rows = [_row(run, packets.get(run.id)) for run in runs]
     yield FIGURE.table("Milliseconds of a step", _HEADINGS, rows)

@@ -23,7 +23,8 @@ from topology_gen.errors import RegistrationError
 def test_table():
     flat = {"ring", "direct", "halving_doubling", "auto"}
     switches = {"nvls", "sharp"}
-    rooted = {"ring", "direct", "dbt", "trees", "auto"} | switches
+    flat |= {"nccl"}
+    rooted = {"ring", "direct", "dbt", "trees", "auto", "nccl"} | switches
     no_all_to_all = {"dbt", "bfb", "superposed_rings", "torus_rings", "multi_ring", "trees"}
     expected = {
         "all_reduce": flat
