@@ -177,6 +177,8 @@ def test_an_interrupted_run(repository: Path, tmp_path: Path) -> None:
         ],
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
+        # the signal is ignored if the tests run in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not (tmp_path / "timeline.json.gz").exists():
         assert run.poll() is None

@@ -184,7 +184,13 @@ def test_the_command(folder: Path) -> None:
     from urllib.request import urlopen
 
     command = [sys.executable, "-m", "bridge", "view", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        # the signal is ignored if the tests run in the background
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         assert urlsplit(url).hostname == "127.0.0.1"
