@@ -7,7 +7,6 @@
 
 #include "network/run-observer.h"
 #include "stream/stream.h"
-#include "support/huge-allocator.h"
 
 #include <cstdint>
 #include <vector>
@@ -178,7 +177,7 @@ class ExposedTime : public RunObserver
 
     TimingRecord& m_timing;
     std::vector<Worker> m_workers; //!< indexed by rank
-    HugeVector<Span> m_spans;      //!< of the nodes of all ranks
+    std::vector<Span> m_spans;     //!< of the nodes of all ranks
 };
 
 } // namespace cosim

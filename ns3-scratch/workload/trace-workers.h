@@ -7,7 +7,6 @@
 
 #include "network/network-api.h"
 #include "stream/stream.h"
-#include "support/huge-allocator.h"
 #include "workload/trace-plan.h"
 
 #include <cstdint>
@@ -115,7 +114,7 @@ class TraceWorkers
 
   private:
     std::vector<TracePlan> m_plans;
-    HugeVector<uint32_t> m_pending; //!< of all workers
+    std::vector<uint32_t> m_pending; //!< of all workers
     std::vector<TraceWorker> m_workers;
     std::vector<uint32_t> m_idOf; //!< per rank: id of its worker
     uint64_t m_messageBytes{0};
