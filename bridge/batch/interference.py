@@ -20,6 +20,9 @@ TOGETHER = "together"
 OTHER_TRAFFIC = ("traffic", "incast")
 """Events that are traffic of nobody's job."""
 
+NO_JOBS = "workload: expected jobs instead, because one workload shares nothing"
+"""What is wrong with a scenario without jobs."""
+
 
 @dataclass(frozen=True)
 class JobSlowdown:
@@ -113,7 +116,7 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
 def schedule_of(result: Result) -> Schedule:
     """Return the schedule of a result; raise InputError if it has none."""
     if result.schedule is None:
-        raise InputError("workload: expected jobs instead, because one workload shares nothing")
+        raise InputError(NO_JOBS)
     return result.schedule
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bridge.batch.workers import WORKER
 from bridge.errors import ResultError
-from bridge.present.metrics import time_an_iteration
+from bridge.present.metrics import time_an_iteration, what_is_timed
 from bridge.present.progress import Reporter, Snapshot, seconds_left
 from bridge.present.quantities import seconds_text, time_text
 from bridge.present.report import estimate_text
@@ -142,9 +142,9 @@ class _Estimate:
             return ""
         if result.status != "complete":
             return ""
-        noun = "an iteration" if result.iterations or result.iteration_times else "the run"
         known = f" {estimate_text(result.estimate).plain}" if result.estimate else ""
-        return f"{ESTIMATOR} says now: {noun} takes {time_text(time_an_iteration(result))}.{known}"
+        time = time_text(time_an_iteration(result))
+        return f"{ESTIMATOR} says now: {what_is_timed(result)} takes {time}.{known}"
 
     def end(self) -> None:
         """End the process, and remove what it wrote."""

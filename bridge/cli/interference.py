@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from bridge.batch.interference import (
+    NO_JOBS,
     TOGETHER,
     Interference,
     JobSlowdown,
@@ -32,7 +33,7 @@ from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.present.table import table
-from bridge.results.folders import free_folder, holds_another
+from bridge.results.folders import RESULTS, free_folder, holds_another
 from bridge.results.result import Result
 from bridge.simulator.simulate import load
 from frontend import Scenario
@@ -71,9 +72,7 @@ def interference_command(
     waited, how fair that is, and which jobs share links."""
     loaded = load(scenario, overrides, seed)
     if not loaded.jobs:
-        raise InputError(
-            f"{scenario}: workload: expected jobs instead, because one workload shares nothing"
-        )
+        raise InputError(f"{scenario}: {NO_JOBS}")
     with ExitStack() as until_printed:
         if as_json and out is None:
             made = TemporaryDirectory(prefix="cosim-interference-")
@@ -102,7 +101,7 @@ def interference_command(
 
 def _folder(scenario: Scenario) -> Path:
     """Return the default folder: one that holds no other jobs."""
-    wanted = Path("results") / f"{scenario.name}-interference"
+    wanted = RESULTS / f"{scenario.name}-interference"
     resolved = scenario.resolved()
     return free_folder(wanted, lambda folder: holds_another(folder / TOGETHER, resolved))
 

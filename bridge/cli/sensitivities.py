@@ -21,6 +21,7 @@ from bridge.cli.options import (
 )
 from bridge.present.comparison import signed_percent
 from bridge.present.deciding import what_decides, what_would_help
+from bridge.present.metrics import what_is_timed
 from bridge.present.progress import Reporter, reporter_for
 from bridge.present.quantities import time_text
 from bridge.present.report import estimate_text
@@ -58,8 +59,7 @@ def sensitivities_command(
 
 
 def _report(found: Sensitivities) -> Group:
-    has_iterations = found.base.iterations or found.base.iteration_times
-    noun = "an iteration" if has_iterations else "the run"
+    noun = what_is_timed(found.base)
     fabric = found.base.scenario["fabric"]
     rows = [
         (one.name, time_text(one.time_ns), signed_percent(one.relative)) for one in found.changes

@@ -283,6 +283,11 @@ def usual(results: Sequence[Result]) -> list[Metric]:
     ]
 
 
+def what_is_timed(result: Result) -> str:
+    """Return what `time_an_iteration` is the time of, in words."""
+    return "an iteration" if result.iterations or result.iteration_times else "the run"
+
+
 def time_an_iteration(result: Result) -> float:
     """Return the mean time of the iterations [ns], or that of a run without iterations."""
     iteration = METRICS["iteration"].value(result)

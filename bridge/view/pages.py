@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 from shlex import quote
 from urllib.parse import urlencode
@@ -23,22 +22,6 @@ MOST = 500
 
 _DEPTH = 4
 """Folders below the one that is shown."""
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1></header>
-<main>{content}</main>
-</body>
-</html>
-"""
 
 _COLUMNS = ("time", "exposed", "MFU", "busbw", "drops", "RTOs")
 
@@ -165,5 +148,6 @@ def _found(file: Path, changes: Sequence[str], found: Estimates) -> Iterable[str
 
 
 def _page(title: str, content: str) -> str:
-    style = (resources.files("bridge.present.page") / "page.css").read_text("utf-8")
-    return _PAGE.format(title=escape(f"cosim: {title}"), style=style, content=content)
+    heading = f"cosim: {title}"
+    body = f"<header><h1>{escape(heading)}</h1></header>\n<main>{content}</main>"
+    return html.document(heading, body)

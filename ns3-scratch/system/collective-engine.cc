@@ -409,20 +409,22 @@ CollectiveEngine::SendBundled(const Ready& ready)
     shape.ForEachMessage(ready.step, [&](const PartShape::Message& message, uint32_t turn) {
         const uint32_t peer = shape.GetPeer(message.peer, turn);
         const Ready receiver{ready.task, shape.GetMate(message, turn, peer)};
-        const uint32_t target = task.GetMember(peer);
-        BundledMessage& next =
-            protocol.Exists() && !protocol.AreNear(member, target) ? *--far : *near++;
+        uint64_t bytes = task.GetBytes(message.first, turn, message.count);
+        bool isFar = false;
+        if (protocol.Exists())
+        {
+            const uint32_t target = task.GetMember(peer);
+            isFar = !protocol.AreNear(member, target);
+            bytes = protocol.GetWireBytes(bytes, member, target);
+        }
+        BundledMessage& next = isFar ? *--far : *near++;
         next.dst = task.GetRank(peer);
         next.bundle = GetBundle(receiver);
         next.route = message.route;
-        next.bytes = task.GetBytes(message.first, turn, message.count);
-        if (protocol.Exists())
-        {
-            next.bytes = protocol.GetWireBytes(next.bytes, member, target);
-        }
+        next.bytes = bytes;
     });
     const ns3::Time latency = IsAtSwitch(ready) ? ns3::Time() : m_injectionLatency;
-    auto delayPs = static_cast<uint64_t>(latency.GetTimeStep());
+    const auto delayPs = static_cast<uint64_t>(latency.GetTimeStep());
     const auto put = [this, &task, place, delayPs](std::span<const BundledMessage> messages,
                                                    uint64_t morePs) {
         if (!messages.empty())
@@ -436,13 +438,12 @@ CollectiveEngine::SendBundled(const Ready& ready)
     put(std::span(m_burst).first(count), protocol.nearDelayPs);
     std::reverse(far, m_burst.data() + m_burst.size());
     put(std::span(m_burst).subspan(count), protocol.farDelayPs);
-    delayPs += GetSendDelayPs(ready);
     if (step.nextBegin != step.nextEnd || task.stepsLeft[place] == step.steps)
     { // some step waits until this one is done
         Inject(ready);
         return;
     }
-    task.sentAt[place] = NowPs(m_network) + delayPs;
+    task.sentAt[place] = NowPs(m_network) + delayPs + GetSendDelayPs(ready);
     LeavePlace(ready.task, place, step.steps);
 }
 

@@ -134,10 +134,11 @@ def bisection_bps(network: Network) -> int:
     count = int(servers.max()) + 1
     if count < 2:
         return 0
+    links = links_outside(network)
     return min(
         flow
-        for order in _orders(network, servers, count)
-        for flow in _flows(network, np.isin(servers, order[: count // 2]))
+        for order in _orders(network, links, servers, count)
+        for flow in _flows(network, links, np.isin(servers, order[: count // 2]))
     )
 
 
@@ -152,15 +153,14 @@ def _servers(network: Network) -> Counts:
     return np.unique(label, return_inverse=True)[1].astype(np.int64)
 
 
-def _orders(network: Network, servers: Counts, count: int) -> Iterator[Counts]:
-    """Yield orders of the servers, whose first halves are tried."""
+def _orders(network: Network, links: Counts, servers: Counts, count: int) -> Iterator[Counts]:
+    """Yield orders of the servers that links join, whose first halves are tried."""
     yield np.arange(count)
     random = np.random.default_rng(1)
     for _ in range(_RANDOM_HALVES):
         yield random.permutation(count)
     if not 4 <= network.nodes <= _MOST_NODES:
         return
-    links = links_outside(network)
     ends = network.source[links], network.target[links]
     weight = network.rate_bps[links] / network.rate_bps[links].max()
     joined = sparse.coo_matrix((weight, ends), (network.nodes,) * 2).toarray()
@@ -176,12 +176,11 @@ def _orders(network: Network, servers: Counts, count: int) -> Iterator[Counts]:
         yield np.argsort(mixed, kind="stable")
 
 
-def _flows(network: Network, is_first: Flags) -> Iterator[int]:
-    """Yield the largest flow from some ranks to the others, and back.
+def _flows(network: Network, links: Counts, is_first: Flags) -> Iterator[int]:
+    """Yield the largest flow over some links from some ranks to the others, and back.
 
     Each half is one node: ranks of a half reach each other without limit.
     """
-    links = links_outside(network)
     node = np.arange(network.nodes) + 2
     node[: network.ranks] = np.where(is_first, 0, 1)
     ends = node[network.source[links]], node[network.target[links]]

@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib import resources
 
 from bridge.present.chart import Chart
+
+_DOCUMENT = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def document(title: str, body: str) -> str:
+    """Return a page in the style of all pages, which loads nothing from elsewhere."""
+    style = (resources.files("bridge.present.page") / "page.css").read_text("utf-8")
+    return _DOCUMENT.format(title=escape(title), style=style, body=body)
 
 
 def table(

@@ -333,27 +333,14 @@ SECTIONS: tuple[tuple[str, str, Callable[[Results], Parts]], ...] = (
 """For each section its id, its title and its maker."""
 
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+_BODY = """<a class="skip" href="#main">Skip to the content</a>
 <header><h1>{title}</h1><button id="theme" type="button" aria-label="Switch colours">Dark</button>
 <nav aria-label="Sections"><ul>{contents}</ul></nav></header>
 <main id="main">{sections}</main>
 <footer>Written by cosim. Charts by Plotly.js (MIT licence).</footer>
 <script type="application/json" id="charts">{charts}</script>
 <script>{library}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+<script>{script}</script>"""
 
 
 def write_page(results: Mapping[str, Result], file: Path) -> None:
@@ -405,20 +392,18 @@ def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = N
             sections.append(text)
             contents.append(f'<li><a href="#{name}">{escape(title)}</a></li>')
             charts += [one[0].to_dict() for one in parts if not isinstance(one, str)]
-    folder = resources.files("bridge.present.page")
-    return _PAGE.format(
-        title=escape(
-            "cosim: "
-            + (" against ".join(results) if len(results) <= MOST else f"{len(results)} results")
-        ),
-        style=(folder / "page.css").read_text("utf-8"),
+    shown = " against ".join(results) if len(results) <= MOST else f"{len(results)} results"
+    title = f"cosim: {shown}"
+    body = _BODY.format(
+        title=escape(title),
         contents="".join(contents),
         sections="".join(sections),
         # A text with </script> would end the element.
         charts=json.dumps(charts, allow_nan=False).replace("<", "\\u003c"),
         library=library,
-        script=(folder / "page.js").read_text("utf-8"),
+        script=(resources.files("bridge.present.page") / "page.js").read_text("utf-8"),
     )
+    return html.document(title, body)
 
 
 def _library() -> str:

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -18,7 +17,15 @@ import bridge
 from bridge.batch.points import Point
 from bridge.results.result import Result
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
-from bridge.studies.measured_training.runs import CHIPS, FOLDER, SYSTEM, topology
+from bridge.studies.measured_training.fit import fitted
+from bridge.studies.measured_training.runs import (
+    AS_STORED,
+    CHIPS,
+    FOLDER,
+    SYSTEM,
+    topology,
+    write_numbers,
+)
 from bridge.studies.measured_training.runs import rows as read
 from frontend import load_scenario
 
@@ -31,8 +38,6 @@ MEDIAN, LARGEST = 0.02, 0.06
 FABRICS = ("analytical", "express")
 #: Largest difference of the fabrics that the choice of `analytical` allows.
 ALLOWED = 0.01
-#: A prediction is as stored within this factor, as it is stored with five digits.
-AS_STORED = 1e-4
 
 MILLIONS = 40_000_000
 ROWS = (
@@ -177,18 +182,6 @@ def _step_s(result: Result) -> float:
     return result.iterations[-1].time_ns / 1e9
 
 
-def fitted(run: Run) -> float:
-    """Return the efficiency with which the simulated step is the measured one, at most 1."""
-    assert run.measured_s is not None
-    efficiency = 1.0
-    for _ in range(12):
-        ratio = simulated_s(run, efficiency) / run.measured_s
-        if abs(ratio - 1) < AS_STORED:
-            break
-        efficiency = round(min(1.0, efficiency * ratio), 5)
-    return efficiency
-
-
 def main() -> None:
     """Fit and predict all runs."""
     table, numbers = Table(), dict[str, float]()
@@ -197,7 +190,7 @@ def main() -> None:
     for run in table.runs.values():
         first = table.first(run)
         if run.chip not in numbers:
-            numbers[run.chip] = fitted(first)
+            numbers[run.chip] = fitted(first.measured_s, partial(simulated_s, first), 1.0)
         if run.blind and run.id in known:
             found.append(known[run.id])
             continue
@@ -207,10 +200,7 @@ def main() -> None:
         times = simulated_s(run, each), simulated_s(run, 1.0), first.measured_s * samples
         found.append(Prediction(run.id, each, *times))
         print(*found[-1], run.measured_s, file=sys.stderr, flush=True)
-    with (FOLDER / "dlrm_predictions.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Prediction._fields)
-        writer.writerows([row.id, *(f"{number:.5g}" for number in row[1:])] for row in found)
+    write_numbers(FOLDER / "dlrm_predictions.csv", found, Prediction._fields)
 
 
 def chosen(scale: Scale) -> list[Run]:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import bridge
 from bridge.studies.measured_training.predict import points, step
@@ -30,16 +32,38 @@ def simulated_s(run: Run, efficiency: float) -> float:
     return step(run, results).total
 
 
-def fitted(run: Run) -> float:
-    """Return the efficiency with which the simulated step of a run is the measured one."""
-    assert run.measured_s is not None
-    efficiency = 0.5
-    for _ in range(12):
+def fitted(
+    measured_s: float | None,
+    simulated_s: Callable[[float], float],
+    begin: float,
+    *,
+    most: float = 1.0,
+    close: float = CLOSE,
+    rounds: int = 12,
+) -> float:
+    """Return the efficiency with which a simulated step is the measured one.
+
+    Parameters
+    ----------
+    measured_s : float
+        The measured step; that of a blind run cannot be fitted.
+    simulated_s : callable
+        Returns the step with an efficiency.
+    begin, most : float
+        The first efficiency that is tried, and the greatest.
+    close : float
+        Relative error of the step that is good enough.
+    rounds : int
+        Simulations at most.
+    """
+    assert measured_s is not None
+    efficiency = begin
+    for _ in range(rounds):
         # Most of a step is in inverse proportion to the efficiency.
-        ratio = simulated_s(run, efficiency) / run.measured_s
-        if abs(ratio - 1) < CLOSE:
+        ratio = simulated_s(efficiency) / measured_s
+        if abs(ratio - 1) < close:
             break
-        efficiency = round(min(1.0, efficiency * ratio), 5)
+        efficiency = round(min(most, efficiency * ratio), 5)
     return efficiency
 
 
@@ -60,7 +84,7 @@ def second(runs: list[Run]) -> Run | None:
 def fit(group: str, runs: list[Run]) -> Fit:
     """Return the fit of a group by its own runs."""
     first, other = runs[0], second(runs)
-    efficiency = fitted(first)
+    efficiency = fitted(first.measured_s, partial(simulated_s, first), 0.5)
     if other is None:
         return Fit(group, first.id, efficiency, "", None, None)
     assert first.measured_s is not None

@@ -6,13 +6,12 @@ prediction that was stored first: a change of the model does not change it.
 
 from __future__ import annotations
 
-import csv
 import sys
 
 import bridge
 from bridge.results.result import Result
 from bridge.studies.measured_training.predict import points, prediction, step
-from bridge.studies.measured_training.runs import FOLDER, Prediction, Table
+from bridge.studies.measured_training.runs import FOLDER, Prediction, Table, write_numbers
 
 
 def main() -> None:
@@ -32,12 +31,7 @@ def main() -> None:
             results[name] = done[point.name]
         rows.append(prediction(run, step(run, results), table))
         print(*rows[-1], run.measured_s, file=sys.stderr, flush=True)
-    with (FOLDER / "predictions.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Prediction._fields)
-        for row in rows:
-            numbers = ["" if number is None else f"{number:.5g}" for number in row[1:]]
-            writer.writerow([row.id, *numbers])
+    write_numbers(FOLDER / "predictions.csv", rows, Prediction._fields)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,9 @@ from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import token_flop
 
 FOLDER = Path(__file__).parent
+
+AS_STORED = 1e-4
+"""A prediction is as stored within this factor, as it is stored with five digits."""
 
 _LLAMA2 = {"vocabulary": 32000, "sequence": 4096}
 MODELS: Mapping[str, Mapping[str, Any]] = {
@@ -306,6 +309,16 @@ class Table:
 def rows(file: Path) -> list[dict[str, str]]:
     with file.open(encoding="utf-8", newline="") as opened:
         return list(csv.DictReader(opened))
+
+
+def write_numbers(file: Path, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> None:
+    """Write rows whose first value is an id and whose others are numbers, with five digits."""
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.writer(opened, lineterminator="\n")
+        writer.writerow(names)
+        for name, *numbers in rows:
+            shown = ("" if number is None else f"{number:.5g}" for number in numbers)
+            writer.writerow([name, *shown])
 
 
 def _fit(row: Mapping[str, str]) -> Fit:

@@ -10,9 +10,9 @@ first run alone.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
@@ -20,8 +20,16 @@ from typing import NamedTuple
 import bridge
 from bridge.results.result import Result
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
+from bridge.studies.measured_training.fit import fitted
 from bridge.studies.measured_training.predict import points, step
-from bridge.studies.measured_training.runs import FOLDER, Run, Table, rows
+from bridge.studies.measured_training.runs import (
+    AS_STORED,
+    FOLDER,
+    Run,
+    Table,
+    rows,
+    write_numbers,
+)
 from bridge.studies.measured_training.steps import MOST, TABLE, error, percent, role
 
 FIGURE = Figure("shapes")
@@ -30,8 +38,6 @@ CLOSE = 5e-4
 """Relative error of the fitted run."""
 #: Errors that this study aims at: of other models than the fitted one, and without any fit.
 MEDIAN, MEAN_WITHOUT_FIT = 0.02, 0.08
-#: A prediction is as stored within this factor, as it is stored with five digits.
-AS_STORED = 1e-4
 
 
 class Shaped(NamedTuple):
@@ -64,17 +70,6 @@ class _Simulations:
             results[name] = self.done[point.name]
         return step(run, results).total
 
-    def fitted(self, run: Run) -> float:
-        """Return the efficiency with which the simulated step of a run is the measured one."""
-        assert run.measured_s is not None
-        efficiency = 1.0
-        for _ in range(8):
-            ratio = self.seconds(run, efficiency) / run.measured_s
-            if abs(ratio - 1) < CLOSE:
-                break
-            efficiency = round(min(2.0, efficiency * ratio), 5)
-        return efficiency
-
 
 def main() -> None:
     """Fit and predict the groups."""
@@ -86,19 +81,15 @@ def main() -> None:
             continue
         simulations = _Simulations()
         # The first run of a group is the one that is fitted, unless it is in 4 bits.
-        efficiency = simulations.fitted(chosen[0])
+        first = partial(simulations.seconds, chosen[0])
+        efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
         for run in chosen:
             times = simulations.seconds(run, efficiency), simulations.seconds(run, 1.0)
             found[run.id] = Shaped(run.id, efficiency, *times)
             print(*found[run.id], run.measured_s, file=sys.stderr, flush=True)
-        _write([found[run_id] for run_id in table.runs if run_id in found])
-
-
-def _write(every: Sequence[Shaped]) -> None:
-    with FILE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Shaped._fields)
-        writer.writerows([row.id, *(f"{number:.5g}" for number in row[1:])] for row in every)
+        write_numbers(
+            FILE, [found[run_id] for run_id in table.runs if run_id in found], Shaped._fields
+        )
 
 
 def chosen(scale: Scale) -> list[Run]:

@@ -9,7 +9,7 @@ from statistics import median
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.framework.figure import Panel
 from bridge.studies.measured_training.predict import PARTS, Step, points, prediction, step
-from bridge.studies.measured_training.runs import Prediction, Run, Table
+from bridge.studies.measured_training.runs import AS_STORED, Prediction, Run, Table
 
 FIGURE = Figure("steps")
 PARTS_FIGURE = Figure("parts")
@@ -19,8 +19,6 @@ TABLE = Table()
 MOST: Mapping[Scale, int] = {"small": 600, "full": 8192}
 #: Errors of runs at a larger scale than the fit that this study aims at.
 MEDIAN, LARGEST = 0.02, 0.06
-#: A prediction is as stored within this factor, as it is stored with five digits.
-AS_STORED = 1e-4
 
 
 def chosen(scale: Scale) -> list[Run]:

@@ -2,9 +2,9 @@
 
 The candidates are those between which NCCL chooses: ring and trees for reductions, all ranks at
 once where a scale-up switch joins them, the switches where these reduce, and point-to-point
-messages for an all-to-all. NCCL adds
-the latency of the steps to the bytes over the bandwidth, and takes the algorithm with the least
-time. So does this module, with the latency and the rate of the paths between neighbours.
+messages for an all-to-all. NCCL adds the latency of the steps to the bytes over the bandwidth, and
+takes the algorithm with the least time. So does this module, with the latency and the rate of the
+paths between neighbours.
 
 Source: S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019);
 R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
@@ -107,13 +107,14 @@ def _times(setting: Setting) -> dict[str, float]:
         "ring": hop.time_ps(size - 1, data + (size - 2) * link),
         "dbt": hop.time_ps(depth + 1, data + depth * part),
     }
-    return {
+    of_ranks = {
         "all_reduce": whole,
         "reduce_scatter": shard,
         "all_gather": shard,
         "broadcast": rooted,
         "reduce": rooted,
     }[setting.operation]
+    return of_ranks | estimate_ps(setting)
 
 
 def estimated_ps(setting: Setting, algorithm: object = "auto") -> float:
@@ -132,7 +133,7 @@ def estimated_ps(setting: Setting, algorithm: object = "auto") -> float:
     if setting.operation == "all_to_all":
         data = setting.chunks * setting.chunk_bytes * (size - 1) / size
         return _at_once(setting, _hop(setting, setting.ranks)).time_ps(1, data)
-    times = _times(setting) | estimate_ps(setting)
+    times = _times(setting)
     if isinstance(algorithm, str) and algorithm in times:
         return times[algorithm]
     return min(_without_collisions(setting, times).values())
@@ -161,7 +162,7 @@ def _compared(setting: Setting) -> dict[str, float]:
     candidates = CANDIDATES[setting.operation]
     if len(candidates) == 1 or len(setting.ranks) == 1:
         return {}
-    times = _without_collisions(setting, _times(setting) | estimate_ps(setting))
+    times = _without_collisions(setting, _times(setting))
     if len(times) == 1:
         return {}
     return {name: times[name] for name in sorted(times, key=lambda name: times[name])}

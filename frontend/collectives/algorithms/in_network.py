@@ -229,16 +229,21 @@ def _members(
     return tuple(plan.number)
 
 
-def _check(make: Callable[[Setting], _Plan], setting: Setting) -> None:
-    """Accept groups whose switches reduce, and in which the steps can be numbered."""
-    if len(setting.ranks) == 1:
-        return
+def _checked(make: Callable[[Setting], _Plan], setting: Setting) -> tuple[_Plan, int]:
+    """Return the plan of several ranks and its segments; refuse steps that cannot be numbered."""
     plan = make(setting)
     segments = _segments(setting, plan)
     require_written(2 * plan.messages, MOST_BUILT_STEPS)
     require_repeated_numbers(2 * plan.messages, segments)
     if plan.back:
         require_written(2 * plan.messages * segments, segments=segments)
+    return plan, segments
+
+
+def _check(make: Callable[[Setting], _Plan], setting: Setting) -> None:
+    """Accept groups whose switches reduce, and in which the steps can be numbered."""
+    if len(setting.ranks) > 1:
+        _checked(make, setting)
 
 
 def estimate_ps(setting: Setting) -> dict[str, float]:
@@ -248,12 +253,11 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
         if setting.operation not in OPERATIONS or IN_NETWORK not in setting.layout.features:
             continue
         try:
-            _check(make, setting)
+            plan, segments = _checked(make, setting)
         except CollectiveError:
             continue
-        plan = make(setting)
         pace = _pace(setting, plan)
-        segment = setting.chunk_bytes / _segments(setting, plan)
+        segment = setting.chunk_bytes / segments
         data = plan.load * setting.chunks * setting.chunk_bytes
         times[name] = (
             data * _PS_BITS / pace.rate_bps

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from frontend.errors import ScenarioError
-from frontend.formats.astra_sim.system import Imported, read_json, read_text
+from frontend.formats.astra_sim.system import Imported
+from frontend.formats.readable import read_json, read_text
 from frontend.schema.files import read_yaml
 from topology_gen import TopologyError
 from topology_gen.formats.graphs.astra_sim import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
-from topology_gen import files
+from frontend.formats.readable import read_json
 
 
 @dataclass
@@ -39,30 +38,6 @@ class Imported:
         """Return the path of a file as the scenario names it."""
         self.files.append(file)
         return os.path.relpath(file, self.folder)
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or is not UTF-8.
-    """
-    try:
-        return files.read_text(path)
-    except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
-
-
-def read_json(path: Path) -> Any:
-    """Return the content of a file; raise ScenarioError if it cannot be read, or is no JSON."""
-    try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{path}: expected JSON ({error})") from None
 
 
 def plain(value: float) -> str:

@@ -6,13 +6,12 @@ Defaults of missing keys are those of the configuration classes in huggingface/t
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
+from frontend.formats.readable import read_json
 from frontend.formats.training.keys import Keys
-from topology_gen.files import read_text
 
 FAMILIES = (
     *("llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe"),
@@ -43,12 +42,7 @@ def read_config(path: Path) -> Keys:
     ScenarioError
         If the file cannot be read, or is no JSON object.
     """
-    try:
-        content = json.loads(read_text(path))
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{path}: expected JSON ({error})") from None
+    content = read_json(path)
     if not isinstance(content, dict):
         raise ScenarioError(f"{path}: expected a JSON object")
     return Keys(path, content)

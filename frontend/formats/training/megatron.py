@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
+from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
 from frontend.yaml_document import read
-from topology_gen.files import read_text
 
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|[^\s()#;]*)\s*(?:#.*)?$")
 _VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)")
@@ -58,12 +58,7 @@ def read_arguments(path: Path) -> Keys:
     ScenarioError
         If the file cannot be read.
     """
-    try:
-        text = read_text(path)
-    except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
+    text = read_text(path)
     if path.suffix in (".yaml", ".yml"):
         return Keys(path, dict(_flat(read(text, str(path)).data)))
     options, twice = _options(text, path)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from frontend.errors import ScenarioError
+from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
-from topology_gen.files import read_text
 
 MODELS = {
     "llama3 8B": "llama3_8b",
@@ -62,10 +62,9 @@ def read_toml(path: Path) -> Keys:
     ScenarioError
         If the file cannot be read, or is no TOML.
     """
+    text = read_text(path)
     try:
-        content = tomllib.loads(read_text(path))
-    except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
+        content = tomllib.loads(text)
     except ValueError as error:
         raise ScenarioError(f"{path}: expected TOML ({error})") from None
     return Keys(path, _flat(content))

@@ -94,9 +94,10 @@ AckStalls::CountGaps(uint32_t id, uint64_t wireBytes)
         return CountFullGaps(left, m_sizes.GetFull());
     }
     auto sent = static_cast<double>(m_fabric.GetFlow(id).bytes);
-    path.isFull = m_sizes.Get(sent).isFull;
+    WindowSize size = m_sizes.Get(sent);
+    path.isFull = size.isFull;
     uint64_t gaps = 0;
-    for (WindowSize size = m_sizes.Get(sent); left > size.withRest; size = m_sizes.Get(sent))
+    for (; left > size.withRest; size = m_sizes.Get(sent))
     {
         if (size.isFull)
         {

@@ -35,7 +35,7 @@ class HostFabric : public Fabric
   public:
     /**
      * @param fabric carries the messages between the processors
-     * @param ranks number of ranks
+     * @param topology which endpoints are ranks
      * @param settings costs and number of flows
      */
     HostFabric(std::unique_ptr<Fabric> fabric,
