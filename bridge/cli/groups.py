@@ -21,7 +21,7 @@ class LazyGroup(click.Group):
     Parameters
     ----------
     homes : mapping of str to str
-        For each command, its module in `bridge.cli` and its function: ``"run:run_command"``.
+        For each command, its module in `bridge.cli` and its function: ``"runs.run:run_command"``.
     """
 
     def __init__(self, *arguments: Any, homes: Mapping[str, str], **settings: Any) -> None:
@@ -50,7 +50,8 @@ class LazyGroup(click.Group):
 def _summary(home: str) -> str:
     """Return the first line of the docstring of a command."""
     module, function = home.split(":")
-    source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    path = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
+    source = path.read_text(encoding="utf-8")
     found = [
         node
         for node in ast.parse(source).body

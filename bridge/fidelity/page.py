@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bridge.fidelity.comparison import REFERENCE, Row, Summary, fabrics, summarize
 from bridge.present import table as layout
-from bridge.present.figure import bare, legend_below, new_figure, require_matplotlib, save
+from bridge.present.pictures.figure import bare, legend_below, new_figure, require_matplotlib, save
 from bridge.present.quantities import time_text
 from frontend.fabrics import ESTIMATORS
 

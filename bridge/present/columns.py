@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from bridge.present.charts import LayerGroup
-from bridge.present.links import LinkMap
 from bridge.present.metrics import METRICS
+from bridge.present.pictures.charts import LayerGroup
+from bridge.present.pictures.links import LinkMap
 from bridge.present.quantities import (
     byte_rate_text,
     percent_text,

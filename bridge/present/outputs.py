@@ -13,8 +13,8 @@ from rich.console import Console
 
 from bridge.errors import InputError
 from bridge.files import write_whole
-from bridge.present.figure import PICTURES
-from bridge.present.pictures import draw_layers
+from bridge.present.pictures.figure import PICTURES
+from bridge.present.pictures.kinds import draw_layers
 from bridge.present.report import print_report, write_report
 from bridge.results.result import Result
 from topology_gen.registry import Registry

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.files import write_whole
-from bridge.present.charts import layer_groups
 from bridge.present.columns import (
     COLLECTIVES,
     GOODPUT,
@@ -26,9 +25,10 @@ from bridge.present.columns import (
 )
 from bridge.present.deciding import what_decides
 from bridge.present.metrics import is_estimate, path_times
+from bridge.present.pictures.charts import layer_groups
+from bridge.present.pictures.waterfall import UPDATE, waterfall, waterfall_table
 from bridge.present.quantities import percent_text, scaled_text, seconds_text, time_text
 from bridge.present.table import table, unbroken
-from bridge.present.waterfall import UPDATE, waterfall, waterfall_table
 from bridge.results.measurements import (
     Collective,
     CriticalPath,

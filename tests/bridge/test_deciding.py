@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import bridge
-from bridge.present.charts import iteration_parts
 from bridge.present.comparison import compare, comparison_report
 from bridge.present.deciding import what_decides, what_differs
+from bridge.present.pictures.charts import iteration_parts
 from bridge.present.quantities import time_unit
 from bridge.present.report import print_report
 

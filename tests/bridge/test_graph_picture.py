@@ -14,8 +14,8 @@ from scipy.spatial.distance import pdist
 
 from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.present.graph_picture import draw_graph
-from bridge.present.graph_places import Places, circle, grid, tiers
+from bridge.present.pictures.graph_picture import draw_graph
+from bridge.present.pictures.graph_places import Places, circle, grid, tiers
 from topology_gen import Network, fat_tree, graphs, hierarchical, specs
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from bridge.errors import InputError
-from bridge.present.figure import PICTURES
 from bridge.present.outputs import JSON, LAYERS, OUTPUTS, SUMMARY, Output, output_for
+from bridge.present.pictures.figure import PICTURES
 from bridge.results.result import Result
 
 

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 
 import bridge
 from bridge.cli.main import main
-from bridge.present.charts import iteration_parts
-from bridge.present.links import link_map
 from bridge.present.page.page import write_page
+from bridge.present.pictures.charts import iteration_parts
+from bridge.present.pictures.links import link_map
 from bridge.results.result import Result
 
 LONG = ["--set", "workload.bytes=1GB", "--size-limit", "1MB"]

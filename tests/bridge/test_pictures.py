@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bridge.errors import InputError
-from bridge.present import chart_picture, graph_picture
-from bridge.present.figure import new_figure, plain, save
-from bridge.present.pictures import draw_layers
+from bridge.present.pictures import chart_picture, graph_picture
+from bridge.present.pictures.figure import new_figure, plain, save
+from bridge.present.pictures.kinds import draw_layers
 from bridge.results.result import Result
 from bridge.studies.framework import picture
 from bridge.studies.framework.figure import Chart, Panel

@@ -15,7 +15,7 @@ from bridge import sweep
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.ray_cluster import RayCluster
 from bridge.cli.main import main
-from bridge.cli.points import Shard
+from bridge.cli.runs.points import Shard
 from bridge.errors import InputError
 from frontend import load_scenario
 

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 import bridge
 from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.present import charts
-from bridge.present.chart_picture import draw_chart
-from bridge.present.charts import MANY_LAYERS, layer_groups, sweep_chart
 from bridge.present.metrics import METRICS
-from bridge.present.pictures import KINDS, draw_layers
-from bridge.present.rank_timeline import WAITING, timeline
+from bridge.present.pictures import charts
+from bridge.present.pictures.chart_picture import draw_chart
+from bridge.present.pictures.charts import MANY_LAYERS, layer_groups, sweep_chart
+from bridge.present.pictures.kinds import KINDS, draw_layers
+from bridge.present.pictures.rank_timeline import WAITING, timeline
 from bridge.results.folders import ORDER_NAME, keep_order, results_at
 from bridge.results.measurements import Layer
 from bridge.results.result import Result

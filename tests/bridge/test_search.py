@@ -15,7 +15,7 @@ import bridge
 from bridge.batch.strategy_search import Search, Settings
 from bridge.batch.training_job import Job
 from bridge.cli.main import main
-from bridge.cli.search import _print
+from bridge.cli.runs.search import _print
 from bridge.errors import InputError
 from frontend import load_scenario
 from frontend.parallelization import (

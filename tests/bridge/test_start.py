@@ -14,9 +14,9 @@ import pytest
 
 from bridge.cli.groups import LazyGroup
 from bridge.cli.main import main
-from bridge.cli.schedule import schedule_group
+from bridge.cli.networks.schedule import schedule_group
+from bridge.cli.networks.topo import topo_group
 from bridge.cli.status import NOT_BEGUN
-from bridge.cli.topo import topo_group
 
 SLOW = {"google.protobuf", "matplotlib", "networkx", "numpy", "pydantic", "rich", "scipy"}
 

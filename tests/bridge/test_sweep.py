@@ -194,7 +194,7 @@ def test_interruption(small_file: Path, tmp_path: Path, monkeypatch: pytest.Monk
     def stop(self: object, outcome: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bridge.cli.points.Counter.__call__", stop)
+    monkeypatch.setattr("bridge.cli.runs.points.Counter.__call__", stop)
     answer = sweep(small_file, "--over", "seed=1,2", "--out", tmp_path, "--jobs", "1")
     assert answer.exit_code == 130
     assert "0 of 2 points were done, the same command continues" in answer.stderr

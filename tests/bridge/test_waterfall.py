@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import bridge
+from bridge.present.pictures.waterfall import AGAIN, PEAK, SLOWER, UPDATE, WAITING, waterfall
+from bridge.present.pictures.waterfall import waterfall_chart as chart_of
 from bridge.present.report import print_report
-from bridge.present.waterfall import AGAIN, PEAK, SLOWER, UPDATE, WAITING, waterfall
-from bridge.present.waterfall import waterfall_chart as chart_of
 from frontend import load_scenario
 from frontend.models.transformer import token_flop
 from frontend.workloads.llm.operators import Operators

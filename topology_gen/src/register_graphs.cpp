@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "capacities.h"
-#include "exchange.h"
-#include "hashed-paths.h"
-#include "hop-distances.h"
-#include "length-distances.h"
-#include "numbered-paths.h"
+#include "graphs/capacities.h"
+#include "graphs/exchange.h"
+#include "graphs/hashed-paths.h"
+#include "graphs/hop-distances.h"
+#include "graphs/length-distances.h"
+#include "graphs/numbered-paths.h"
+#include "graphs/target-search.h"
+#include "graphs/tree-loads.h"
+#include "graphs/walk-loads.h"
+#include "graphs/weighted-matching.h"
 #include "register.h"
-#include "target-search.h"
-#include "tree-loads.h"
-#include "walk-loads.h"
-#include "weighted-matching.h"
 
 #include <array>
 #include <cmath>

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "last-writers.h"
+#include "lowering/last-writers.h"
+#include "lowering/step-lines.h"
 #include "register.h"
-#include "step-lines.h"
 
 #include <cstdint>
 #include <pybind11/stl.h>

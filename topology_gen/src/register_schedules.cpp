@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "bfb.h"
-#include "chunk-shares.h"
 #include "register.h"
-#include "replay.h"
-#include "shallow-trees.h"
-#include "switch-removal.h"
-#include "tree-packing.h"
-#include "uneven-balance.h"
+#include "schedules/bfb.h"
+#include "schedules/chunk-shares.h"
+#include "schedules/replay.h"
+#include "schedules/shallow-trees.h"
+#include "schedules/switch-removal.h"
+#include "schedules/tree-packing.h"
+#include "schedules/uneven-balance.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import resources
 
-from bridge.present.chart import Chart
+from bridge.present.pictures.chart import Chart
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">

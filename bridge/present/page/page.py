@@ -13,9 +13,6 @@ from pathlib import Path
 
 from bridge.errors import InputError
 from bridge.files import write_whole
-from bridge.present import charts
-from bridge.present.chart import Chart
-from bridge.present.charts import key_text, sweep_chart
 from bridge.present.columns import (
     COLLECTIVES,
     DIMENSIONS,
@@ -29,13 +26,16 @@ from bridge.present.columns import (
 )
 from bridge.present.comparison import compare, differing_keys, signed_percent
 from bridge.present.deciding import what_decides, what_differs
-from bridge.present.links import hottest, link_heat, link_map
 from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
+from bridge.present.pictures import charts
+from bridge.present.pictures.chart import Chart
+from bridge.present.pictures.charts import key_text, sweep_chart
+from bridge.present.pictures.links import hottest, link_heat, link_map
+from bridge.present.pictures.rank_timeline import timeline
+from bridge.present.pictures.waterfall import UPDATE, waterfall, waterfall_chart
 from bridge.present.quantities import percent_text, time_text
-from bridge.present.rank_timeline import timeline
 from bridge.present.report import LEAST
-from bridge.present.waterfall import UPDATE, waterfall, waterfall_chart
 from bridge.results.measurements import CriticalPath
 from bridge.results.result import Result
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bridge.present.figure import (
+from bridge.present.pictures.figure import (
     COLORS,
     LETTER,
     bare,

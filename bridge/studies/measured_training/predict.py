@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bridge.batch.points import Point
-from bridge.present.waterfall import AGAIN, PEAK, SLOWER, UPDATE, waterfall
+from bridge.present.pictures.waterfall import AGAIN, PEAK, SLOWER, UPDATE, waterfall
 from bridge.results.result import Result
 from bridge.studies.measured_training.runs import CHIPS, Prediction, Run, Table
 from frontend import load_scenario

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bridge.cli.main import main
-from bridge.cli.study import study_command, study_group
+from bridge.cli.runs.study import study_command, study_group
 from bridge.studies.framework import picture
 from bridge.studies.framework.figure import Chart, Panel
 from bridge.studies.framework.model import Study, all_points
@@ -85,7 +85,7 @@ def test_interruption(command, study: Study, monkeypatch: pytest.MonkeyPatch) ->
     def stop(self: object, outcome: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bridge.cli.points.Counter.__call__", stop)
+    monkeypatch.setattr("bridge.cli.runs.points.Counter.__call__", stop)
     answer = command(study)
     assert answer.exit_code == 130
     assert "the same command continues" in answer.stderr

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bridge.batch.points import Point
 from bridge.cli.main import main
-from bridge.cli.study import study_command, study_group
+from bridge.cli.runs.study import study_command, study_group
 from bridge.results.result import Result
 from bridge.studies.astra_ns3_dlrm import STUDY
 from bridge.studies.astra_ns3_dlrm.fit import UNIT

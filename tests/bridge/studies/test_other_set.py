@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bridge.cli.main import main
-from bridge.cli.study import study_command, study_group
+from bridge.cli.runs.study import study_command, study_group
 from bridge.studies.astra_ns3_dlrm import STUDY
 from bridge.studies.framework.model import Choice, Fit, Study
 from bridge.studies.framework.parameters import AS_USED, TwoSets, used

@@ -1,0 +1,1 @@
+"""Commands about networks and schedules alone, without a simulation."""

@@ -1,0 +1,1 @@
+"""Commands that find, write, read and check scenarios."""
