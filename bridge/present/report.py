@@ -42,6 +42,7 @@ from bridge.results.measurements import (
     Reconfiguration,
     Reordering,
     Schedule,
+    Simulator,
 )
 from bridge.results.result import Result
 from frontend.errors import printable
@@ -270,11 +271,18 @@ def _simulator(result: Result) -> Table:
         ("wall time", f"{seconds_text(simulator.wall_s)}, CPU {seconds_text(simulator.cpu_s)}"),
         ("events", f"{scaled_text(simulator.events)}, {scaled_text(speed)} per second"),
         *_replayed(result),
+        *_folded(simulator),
         ("peak memory", scaled_text(simulator.peak_rss_bytes, "B")),
         ("seed", str(simulator.seed)),
         ("versions", versions_text(result)),
     ]
     return table(("simulator", ""), rows, numbers=False)
+
+
+def _folded(simulator: Simulator) -> list[tuple[str, str]]:
+    if simulator.ranks is None:
+        return []
+    return [("ranks", f"{simulator.ranks} simulated; all others do the same as one of them")]
 
 
 def _replayed(result: Result) -> list[tuple[str, str]]:

@@ -491,6 +491,9 @@ class Simulator(Block):
 
     events: int
     """Number of events that ns-3 executed."""
+    ranks: int | None = None
+    """Number of ranks that were simulated, if all others do the same as one of them at the same
+    time (see `simulation.replay`). Absent if all were."""
     wall_s: float
     """Wall time of compiling, building and running [s]."""
     cpu_s: float

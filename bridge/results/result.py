@@ -165,10 +165,14 @@ class Result(BaseModel):
         for name in OPTIONAL:
             if document[name] is None:
                 del document[name]
-        for collective in document["collectives"]:
-            for name, default in ONLY_IF_OTHER.items():
-                if collective[name] == default:
-                    del collective[name]
+        for kind, blocks in (
+            (Collective, document["collectives"]),
+            (Simulator, [document["simulator"]]),
+        ):
+            for block in blocks:
+                for name, default in ONLY_IF_OTHER[kind].items():
+                    if block[name] == default:
+                        del block[name]
         return document
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
@@ -303,11 +307,12 @@ class Result(BaseModel):
 #: no events, or an output that is not asked for.
 OPTIONAL = [name for name, field in Result.model_fields.items() if field.default is None]
 
-#: Fields of a collective that are left out if they have this value.
-ONLY_IF_OTHER = {
-    name: field.default
-    for name, field in Collective.model_fields.items()
-    if not field.is_required()
+#: Fields of blocks that are left out if they have this value.
+ONLY_IF_OTHER: dict[type[BaseModel], dict[str, Any]] = {
+    kind: {
+        name: field.default for name, field in kind.model_fields.items() if not field.is_required()
+    }
+    for kind in (Collective, Simulator)
 }
 
 
@@ -338,8 +343,9 @@ def result_schema() -> dict[str, Any]:
     from frontend.schema.docstrings import DocumentedSchema
 
     schema = Result.model_json_schema(mode="serialization", schema_generator=DocumentedSchema)
-    collective = schema["$defs"]["Collective"]
-    collective["required"] = [n for n in collective["required"] if n not in ONLY_IF_OTHER]
+    for kind, defaults in ONLY_IF_OTHER.items():
+        block = schema["$defs"][kind.__name__]
+        block["required"] = [name for name in block["required"] if name not in defaults]
     schema["required"] = [name for name in schema["required"] if name not in OPTIONAL]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

@@ -1,4 +1,4 @@
-"""`simulation`: what is simulated packet by packet."""
+"""`simulation`: what is simulated."""
 
 from typing import Literal
 
@@ -6,11 +6,12 @@ from frontend.schema.base import Model
 
 
 class Simulation(Model):
-    """What cosim simulates packet by packet, and what it plays from earlier packets."""
+    """What cosim simulates, and what it knows from what it has simulated before."""
 
     replay: Literal["auto", "off"] = "auto"
-    """auto: cosim simulates what the network carries only once, and plays it from there when the
-    same is carried in the same way again, by the same links or others. The result is the same to
-    the picosecond. off: cosim simulates every packet. Only `express` replays, with the congestion
-    control `new_reno`, without ECN, links that change or lose packets, time series, and counters in
-    a timeline."""
+    """auto: cosim simulates only once what is done in the same way again. The result is the same to
+    the picosecond. off: cosim simulates everything. `express` plays what the network carries from
+    when it carried the same before, by the same links or others, with the congestion control
+    `new_reno`, without ECN, links that change or lose packets, time series, and counters in a
+    timeline. `flow` and `analytical` simulate one rank of all that do the same at the same time,
+    without timelines, critical paths, events and other traffic."""

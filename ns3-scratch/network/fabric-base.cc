@@ -24,8 +24,12 @@ FabricBase::FabricBase(const Topology& topology, const Settings& settings)
 void
 FabricBase::SimRecv(Rank src, Rank dst, uint64_t bytes, uint64_t tag, Callback received)
 {
-    m_pathIndex.Find(src, dst); // refuses what is no pair
-    m_matcher.Post(src, dst, bytes, tag, std::move(received));
+    const uint32_t path = m_topology.folding.GetPath(m_pathIndex.Find(src, dst));
+    m_matcher.Post(m_topology.pathSource[path],
+                   m_topology.pathTarget[path],
+                   bytes,
+                   tag,
+                   std::move(received));
 }
 
 void

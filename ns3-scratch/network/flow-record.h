@@ -51,7 +51,8 @@ class FlowRecord
      * @param links links as they are now; must outlive this object
      */
     FlowRecord(const Topology& topology, const PacketFormat& format, const LiveLinks& links)
-        : m_links(links),
+        : m_folding(topology.folding),
+          m_links(links),
           m_ideal(topology, format),
           m_flows(topology.pathSource.size())
     {
@@ -128,13 +129,13 @@ class FlowRecord
     /// @return the payload that a flow has carried [bytes]
     uint64_t GetBytes(uint32_t path) const
     {
-        return m_flows[path].counters.bytes;
+        return Get(path).bytes;
     }
 
     /// @return the counters of a flow
     const FlowCounters& Get(uint32_t path) const
     {
-        return m_flows[path].counters;
+        return m_flows[m_folding.GetPath(path)].counters;
     }
 
   private:
@@ -158,6 +159,7 @@ class FlowRecord
         m_known.clear();
     }
 
+    const Folding& m_folding;
     const LiveLinks& m_links;
     uint64_t m_version{0}; //!< of the links that the ideal times belong to
     IdealTime m_ideal;

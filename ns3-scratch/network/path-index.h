@@ -43,6 +43,12 @@ class PathIndex
         return path + route; // the stream validators have checked that the route exists
     }
 
+    /// @return whether a path leads from a rank to another
+    bool Has(Rank src, Rank dst) const
+    {
+        return m_pathOf.Find(src, dst) != PairIndex::NONE;
+    }
+
     /// @return the index of a path among the paths of its pair of ranks
     uint32_t GetRoute(uint32_t path) const
     {

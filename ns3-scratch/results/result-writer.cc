@@ -197,7 +197,8 @@ WriteCollectives(JsonWriter& json, const Stream& stream, const CollectiveRecord&
         const uint64_t duration = times.end - times.start;
         const double bandwidth = GetAlgorithmBandwidth(collective.bytes, duration);
         const uint32_t groups = std::max(1U, collective.groups);
-        const uint32_t groupSize = program.groupSize / groups;
+        const uint32_t ranks = stream.CountRanks(collective) * stream.topology.folding.copies;
+        const uint32_t groupSize = ranks / groups;
         json.Object(Named{"name", collective.name},
                     Named{"operation", program.operation},
                     Named{"algorithm", program.name},
@@ -381,7 +382,10 @@ WriteResult(const RunData& run)
     json.Member("replay", run.network.replay);
     json.Member("rdma", run.network.rdma);
     json.Member("pauses", run.network.pauses);
-    json.Key("simulator").Object(Named{"events", run.outcome.events});
+    const uint32_t copies = stream.topology.folding.copies;
+    json.Key("simulator")
+        .Object(Named{"events", run.outcome.events},
+                Named{"ranks", OptionalIf(copies > 1, stream.topology.ranks / copies)});
     json.EndObject();
     return json.GetText();
 }

@@ -35,14 +35,6 @@ KeepLongest(std::vector<PortPause>& pauses, std::size_t most)
     pauses.resize(most);
 }
 
-/// @return the members of a collective that are ranks
-std::size_t
-CountRanks(const Topology& topology, const Collective& collective)
-{
-    return static_cast<std::size_t>(
-        std::ranges::count_if(collective.ranks, [&](Rank rank) { return topology.IsRank(rank); }));
-}
-
 } // namespace
 
 CollectiveRecord::CollectiveRecord(const Stream& stream)
@@ -50,7 +42,7 @@ CollectiveRecord::CollectiveRecord(const Stream& stream)
 {
     for (const Collective& collective : stream.collectives)
     {
-        m_times[collective.id].ranksLeft = CountRanks(stream.topology, collective);
+        m_times[collective.id].ranksLeft = stream.CountRanks(collective);
     }
 }
 
@@ -147,12 +139,15 @@ SharedLinks::GetLinks() const
     }
     for (uint32_t path = 0; path < m_bytes.size(); ++path)
     {
-        for (uint32_t i = m_topology.pathBegin[path];
-             m_isUsed[path] && i < m_topology.pathBegin[path + 1];
-             ++i)
+        const uint32_t simulated = m_topology.folding.GetPath(path);
+        if (!m_isUsed[simulated])
         {
-            links[m_topology.pathLinks[i]].bytes += m_bytes[path];
-            links[m_topology.pathLinks[i]].paths.push_back(path);
+            continue;
+        }
+        for (const uint32_t link : m_topology.GetLinks(path))
+        {
+            links[link].bytes += m_bytes[simulated];
+            links[link].paths.push_back(path);
         }
     }
     std::erase_if(links, [this](const SharedLink& one) {

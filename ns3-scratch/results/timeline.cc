@@ -93,7 +93,7 @@ CollectiveTracks::GetLastPhase(const Collective& collective, Rank rank) const
 uint32_t
 CollectiveTracks::GetGroupSize(const Collective& collective) const
 {
-    return m_stream.programs[collective.program].groupSize / std::max(1U, collective.groups);
+    return m_stream.CountRanks(collective) / std::max(1U, collective.groups);
 }
 
 void

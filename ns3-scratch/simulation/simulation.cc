@@ -9,6 +9,7 @@
 #include "fabrics/registry.h"
 #include "simulation/stall-report.h"
 #include "stream/stream-validator.h"
+#include "symmetry/folding.h"
 
 #include "ns3/simulator.h"
 
@@ -21,8 +22,7 @@ namespace cosim
 {
 
 Simulation::Simulation(Stream stream)
-    : m_stream(std::move(stream)),
-      m_record(m_stream, m_observers)
+    : m_stream(std::move(stream))
 {
 }
 
@@ -34,7 +34,7 @@ Simulation::~Simulation()
 void
 Simulation::Observe(RunObserver& observer)
 {
-    m_observers.Add(observer);
+    m_others.push_back(&observer);
 }
 
 void
@@ -78,6 +78,15 @@ Simulation::Build()
     if (m_session || m_isClosed)
     {
         throw CoreError("a Simulation is built only once");
+    }
+    if (m_others.empty() && !m_wantsPath)
+    { // nobody asks what single ranks do
+        FoldStream(m_stream);
+    }
+    m_record = std::make_unique<RunRecord>(m_stream, m_observers);
+    for (RunObserver* observer : m_others)
+    {
+        m_observers.Add(*observer);
     }
     m_session = std::make_unique<SimulatorSession>(m_stream.header.seed);
     std::string error;
@@ -126,7 +135,7 @@ Simulation::BuildNetwork()
     if (m_wantsPath)
     {
         m_path = std::make_unique<CriticalPath>(m_stream, m_fabric->GetLiveLinks());
-        Observe(*m_path);
+        m_observers.Add(*m_path);
     }
     if (m_series)
     {
@@ -221,7 +230,7 @@ Simulation::GetResult() const
     }
     return WriteResult({m_stream,
                         m_outcome,
-                        m_record,
+                        *m_record,
                         m_executor->GetAdmission(),
                         m_fabric->GetStatistics(),
                         m_path ? &m_path->GetRecord() : nullptr});
@@ -234,7 +243,7 @@ Simulation::GetTables() const
     {
         throw CoreError("a Simulation has tables only after it is built and before it is closed");
     }
-    return WriteTables(m_stream.topology, *m_fabric, m_record.pauses, m_outcome.timePs);
+    return WriteTables(m_stream.topology, *m_fabric, m_record->pauses, m_outcome.timePs);
 }
 
 void

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cosim
 {
@@ -123,8 +124,9 @@ class Simulation : public WorkloadListener
     RunProgress GetProgress() const;
 
     Stream m_stream;
-    RunObservers m_observers;
-    RunRecord m_record;
+    std::vector<RunObserver*> m_others; //!< observers that are not of m_record
+    RunObservers m_observers;           //!< all of them, from Build on
+    std::unique_ptr<RunRecord> m_record;
     bool m_wantsPath{false};
     std::unique_ptr<CriticalPath> m_path;   //!< null unless it is recorded
     std::unique_ptr<Timeline> m_timeline;   //!< null unless it is written

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -282,6 +283,25 @@ enum class PathSpread : uint32_t
     FLOWLET = 2, //!< those without a gap between them
 };
 
+/**
+ * Paths and links of ranks that do the same at the same time, of which a run simulates the first
+ * ones only. It is no part of a record; see symmetry/folding.h.
+ */
+struct Folding
+{
+    uint32_t copies{1}; //!< ranks that do the same, and so many paths and links; 1: not folded
+    std::vector<uint32_t> pathOf;    //!< per path: the one that is simulated for it
+    std::vector<uint32_t> linkOf;    //!< per link: the one that is simulated for it
+    std::vector<uint32_t> pathBegin; //!< of all paths, into pathLinks
+    std::vector<uint32_t> pathLinks; //!< that the paths would cross
+
+    /// @return the path that is simulated for a path
+    uint32_t GetPath(uint32_t path) const
+    {
+        return copies == 1 ? path : pathOf[path];
+    }
+};
+
 /// The topology record.
 struct Topology
 {
@@ -323,11 +343,21 @@ struct Topology
     std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
     uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
+    Folding folding;
 
     /// @return the number of nodes that send and receive: ranks, and switches that reduce
     uint32_t GetEndpoints() const
     {
         return std::max(ranks, endpoints);
+    }
+
+    /// @return the links that a path crosses at the start of the run, folded or not
+    std::span<const uint32_t> GetLinks(uint32_t path) const
+    {
+        const Folding& f = folding;
+        const std::vector<uint32_t>& begin = f.copies == 1 ? pathBegin : f.pathBegin;
+        return std::span(f.copies == 1 ? pathLinks : f.pathLinks)
+            .subspan(begin[path], begin[path + 1] - begin[path]);
     }
 
     /// @return true if an endpoint is a rank; otherwise it is a switch that reduces
@@ -456,6 +486,9 @@ struct Program
     uint32_t repeatStep{0};           //!< 0, except in a repetition
     std::vector<uint32_t> phaseLevel; //!< empty: level 0 for every phase
     ProgramProtocol protocol;
+    /// the last members, which have no steps; their messages are received where `target` is. Not in
+    /// a record; see symmetry/folding.h
+    uint32_t mirrors{0};
 
     /// @return true if the steps are those of member 0, and the other members turn them
     bool IsRotation() const
@@ -549,6 +582,16 @@ struct Stream
     std::vector<Program> programs;
     std::vector<Collective> collectives;
     std::vector<Trace> traces;
+
+    /// @return the members of a collective that are ranks, neither switches nor mirrors
+    uint32_t CountRanks(const Collective& collective) const
+    {
+        const auto members =
+            std::span(collective.ranks)
+                .first(collective.ranks.size() - programs[collective.program].mirrors);
+        return static_cast<uint32_t>(
+            std::ranges::count_if(members, [this](uint32_t one) { return topology.IsRank(one); }));
+    }
 };
 
 } // namespace cosim

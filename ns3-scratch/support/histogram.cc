@@ -37,7 +37,7 @@ Histogram::Replace(uint64_t value, uint64_t larger)
 {
     --m_buckets[BucketOf(value)];
     --m_count;
-    m_sum -= static_cast<double>(value);
+    m_sum -= value;
     Add(larger);
 }
 
@@ -50,7 +50,7 @@ Histogram::GetCount() const
 double
 Histogram::GetMean() const
 {
-    return m_count == 0 ? 0 : m_sum / static_cast<double>(m_count);
+    return m_count == 0 ? 0 : static_cast<double>(m_sum) / static_cast<double>(m_count);
 }
 
 uint64_t

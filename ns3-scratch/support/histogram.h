@@ -5,6 +5,8 @@
 #ifndef COSIM_HISTOGRAM_H
 #define COSIM_HISTOGRAM_H
 
+#include "support/wide-arithmetic.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -35,7 +37,7 @@ class Histogram
         ++m_buckets[bucket];
         ++m_count;
         m_max = std::max(m_max, value);
-        m_sum += static_cast<double>(value);
+        m_sum += value;
     }
 
     /**
@@ -83,7 +85,7 @@ class Histogram
     std::vector<uint64_t> m_buckets; //!< ends with the largest bucket in use
     uint64_t m_count{0};
     uint64_t m_max{0};
-    double m_sum{0};
+    Uint128 m_sum{0};
 };
 
 } // namespace cosim

@@ -117,7 +117,8 @@ CollectiveEngine::Launch(uint32_t collective, uint32_t member, uint32_t node)
     const std::vector<Rank>& members = m_plans.GetCollective(collective).ranks;
     const bool isFirst = !m_progress.IsRunning(collective);
     Begin(collective, member, node);
-    for (uint32_t other = 0; isFirst && other < members.size(); ++other)
+    const uint32_t count = m_plans.GetProgram(collective).GetMembers();
+    for (uint32_t other = 0; isFirst && other < count; ++other)
     {
         if (!m_topology.IsRank(members[other]))
         { // a switch that reduces issues nothing

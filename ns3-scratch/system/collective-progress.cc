@@ -23,9 +23,10 @@ CollectiveProgress::Issue(uint32_t collective, uint32_t member, uint32_t node)
     {
         const Collective& what = m_plans.GetCollective(collective);
         m_running[collective] = std::make_unique<Running>();
-        m_running[collective]->issued.resize(what.ranks.size());
-        m_running[collective]->node.resize(what.ranks.size());
-        m_running[collective]->chunksLeft.assign(what.ranks.size(), what.chunks);
+        const uint32_t members = m_plans.GetProgram(collective).GetMembers();
+        m_running[collective]->issued.resize(members);
+        m_running[collective]->node.resize(members);
+        m_running[collective]->chunksLeft.assign(members, what.chunks);
     }
     Running& running = *m_running[collective];
     running.issued[member] = true;
@@ -69,7 +70,7 @@ CollectiveProgress::Describe(uint32_t collective, uint32_t member) const
     if (missing != 0)
     {
         const auto first = std::find(running.issued.begin(), running.issued.end(), false);
-        text << ", not issued by " << missing << " of " << what.ranks.size()
+        text << ", not issued by " << missing << " of " << running.issued.size()
              << " ranks, the first of them rank "
              << what.ranks[static_cast<std::size_t>(first - running.issued.begin())];
     }

@@ -83,8 +83,7 @@ GetAddress(const Program& program, uint32_t step)
 } // namespace
 
 PartShape::PartShape(Source& source)
-    : m_places(source.program.IsRotation() ? source.program.groupSize
-                                           : static_cast<uint32_t>(source.steps.size())),
+    : m_places(source.program.IsRotation() ? source.program.groupSize : UINT32_MAX),
       m_placeMask(source.program.IsRotation() ? ~uint32_t{0} : 0)
 {
     Number(source);

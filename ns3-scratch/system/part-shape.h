@@ -273,7 +273,7 @@ class PartShape
     void FindRoots(const Source& source);
     void MakeIds(const Program& program);
 
-    uint32_t m_places;
+    uint32_t m_places; //!< of a rotation, after which places begin anew; else no place is so large
     uint32_t m_placeMask; //!< bits of a turn that add to the place: all in a rotation, else none
     StepIds m_ids;
     std::vector<Step> m_steps;

@@ -4,6 +4,7 @@
 
 #include "system/program-template.h"
 
+#include "support/disjoint-sets.h"
 #include "support/wide-arithmetic.h"
 #include "system/step-groups.h"
 
@@ -19,37 +20,18 @@ namespace cosim
 namespace
 {
 
-/// Disjoint sets of members.
-class DisjointSets
+/// @return the member that receives the message of a SEND step
+uint32_t
+GetReceiver(const Program& program, uint32_t step)
 {
-  public:
-    explicit DisjointSets(uint32_t size)
-        : m_parent(size)
+    if (program.mirrors == 0)
     {
-        std::iota(m_parent.begin(), m_parent.end(), 0U);
+        return program.peer[step];
     }
-
-    /// @return the smallest member of the set that contains a member
-    uint32_t Find(uint32_t member)
-    {
-        while (m_parent[member] != member)
-        {
-            m_parent[member] = m_parent[m_parent[member]];
-            member = m_parent[member];
-        }
-        return member;
-    }
-
-    void Unite(uint32_t a, uint32_t b)
-    {
-        a = Find(a);
-        b = Find(b);
-        m_parent[a > b ? a : b] = a > b ? b : a;
-    }
-
-  private:
-    std::vector<uint32_t> m_parent;
-};
+    const std::vector<uint32_t>& begin = program.stepBegin;
+    const auto after = std::upper_bound(begin.begin(), begin.end(), program.target[step]);
+    return static_cast<uint32_t>(after - begin.begin()) - 1;
+}
 
 /**
  * Divide the members with steps in a phase into sets that exchange messages.
@@ -68,7 +50,7 @@ FindSets(const Program& program, const std::vector<PartShape::StepRange>& ranges
         {
             if (program.op[s] == StepOp::SEND)
             {
-                sets.Unite(member, program.peer[s]);
+                sets.Unite(member, GetReceiver(program, s));
             }
         }
     }
@@ -115,7 +97,7 @@ ProgramTemplate::ProgramTemplate(const std::vector<Program>& programs,
     : m_units(programs[program].units),
       m_equalUnits(programs[program].equalUnits),
       m_protocol(programs[program].protocol),
-      m_firstPlace(programs[program].groupSize, NONE)
+      m_firstPlace(programs[program].groupSize - programs[program].mirrors, NONE)
 {
     const std::vector<Piece> pieces = GetPieces(programs[program]);
     std::map<uint32_t, std::vector<OwnPart>> known; // keyed by program
@@ -198,6 +180,12 @@ ProgramTemplate::MakeOwnParts(const Program& program, bool merges, bool mergesRe
                 counts.push_back((ranges[member].end - ranges[member].begin) *
                                  program.GetRepeats());
             }
+            const auto left = static_cast<uint32_t>(members.size());
+            for (uint32_t i = 0; i < program.mirrors; ++i)
+            {
+                members.push_back(program.groupSize - program.mirrors + i);
+                source.placeOf[members.back()] = left + i;
+            }
             OwnPart& part = add(phase);
             part.members = std::move(members);
             part.steps = std::move(counts);
@@ -220,10 +208,16 @@ ProgramTemplate::AddParts(const Program& program, const std::vector<GroupPart>& 
         part.firstUnit = from.group * from.piece->unitStep;
         part.firstOrder = from.firstOrder;
         part.memberBegin = static_cast<uint32_t>(m_places.size());
+        part.memberEnd = part.memberBegin + static_cast<uint32_t>(from.part->steps.size());
         for (std::size_t i = 0; i < from.part->members.size(); ++i)
         {
             const uint32_t member = from.piece->GetMember(from.group, from.part->members[i]);
             const auto place = static_cast<uint32_t>(m_places.size());
+            if (place >= part.memberEnd)
+            {
+                m_places.push_back({.part = NONE, .member = member, .steps = 0, .next = NONE});
+                continue;
+            }
             if (lastPlace[member] == NONE)
             {
                 m_firstPlace[member] = place;
@@ -239,7 +233,6 @@ ProgramTemplate::AddParts(const Program& program, const std::vector<GroupPart>& 
                                 .steps = from.part->steps[i],
                                 .next = NONE});
         }
-        part.memberEnd = static_cast<uint32_t>(m_places.size());
         m_parts.push_back(part);
     }
 }

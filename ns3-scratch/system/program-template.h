@@ -81,10 +81,16 @@ class ProgramTemplate
         return m_shapes[part.shape];
     }
 
-    /// @return the members of the parts; see Part::memberBegin
+    /// @return the members of the parts, each with mirrors behind; see Part::memberBegin
     const std::vector<Place>& GetPlaces() const
     {
         return m_places;
+    }
+
+    /// @return the number of members of a group, without mirrors
+    uint32_t GetMembers() const
+    {
+        return static_cast<uint32_t>(m_firstPlace.size());
     }
 
     /**
@@ -134,8 +140,8 @@ class ProgramTemplate
     {
         uint32_t phase;
         uint32_t shape;
-        std::vector<uint32_t> members;
-        std::vector<uint32_t> steps; //!< per member
+        std::vector<uint32_t> members; //!< the mirrors of the program are the last ones
+        std::vector<uint32_t> steps;   //!< per member, without the mirrors
     };
 
     /// A part of a group of a piece.

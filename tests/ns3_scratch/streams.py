@@ -58,6 +58,7 @@ def settings(
     reduction_bytes_per_s: int = 0,
     time_limit_ps: int = 0,
     transport: api.Tcp | None = None,
+    replay: bool = False,
 ) -> api.Record:
     return api.Record(
         settings=api.Settings(
@@ -71,6 +72,7 @@ def settings(
                 admission=admission,
             ),
             time_limit_ps=time_limit_ps,
+            replay=replay,
         )
     )
 

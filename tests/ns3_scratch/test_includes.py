@@ -11,7 +11,7 @@ FLOORS = (
     {"support"},
     {"stream"},
     {"network", "clock"},
-    {"circuits", "transport"},
+    {"circuits", "symmetry", "transport"},
     {"system", "fabrics"},
     {"workload", "results"},
     {"simulation"},

@@ -257,7 +257,7 @@ AnalyticalFabric::MeasureAnew(uint32_t linkId, const WireSize& size)
 }
 
 std::vector<LinkCounters>
-AnalyticalFabric::GetLinks() const
+AnalyticalFabric::CountLinks() const
 {
     std::vector<LinkCounters> uses;
     uses.reserve(m_links.size());

@@ -56,7 +56,7 @@ class AnalyticalFabric : public MessageFabric
   protected:
     void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) override;
     void OnDue(uint32_t subject, uint64_t now) override;
-    std::vector<LinkCounters> GetLinks() const override;
+    std::vector<LinkCounters> CountLinks() const override;
 
   private:
     /// A link with its counters, and the transmission times of a message of the last size.

@@ -352,7 +352,7 @@ FlowFabric::EndWindow(uint32_t id, uint64_t now)
 }
 
 std::vector<LinkCounters>
-FlowFabric::GetLinks() const
+FlowFabric::CountLinks() const
 {
     if (m_linkControl)
     {

@@ -80,7 +80,7 @@ class FlowFabric : public MessageFabric
     void OnDue(uint32_t subject, uint64_t now) override;
     void Prepare(uint32_t subject, std::size_t before) const override;
     void OnServed(uint64_t now) override;
-    std::vector<LinkCounters> GetLinks() const override;
+    std::vector<LinkCounters> CountLinks() const override;
 
   private:
     friend class FlowLinkControl;

@@ -45,7 +45,10 @@ LosesAtRandom(const Topology& topology, const std::vector<uint64_t>& bytes)
 }
 
 Arrivals
-Collect(const Settings& settings, const LiveLinks& links, const FlowRecord& flows)
+Collect(const Topology& topology,
+        const Settings& settings,
+        const LiveLinks& links,
+        const FlowRecord& flows)
 {
     const PacketFormat format = GetPacketFormat(settings);
     const auto window = static_cast<uint64_t>(GetWindowLimits(settings).fullBytes);
@@ -62,7 +65,8 @@ Collect(const Settings& settings, const LiveLinks& links, const FlowRecord& flow
                                    ? format.CountPackets(payload) * format.GetLargestBytes()
                                    : format.GetWireBytes(payload);
         uint32_t before = OWN;
-        for (const uint32_t link : links.GetPath(path))
+        const bool isFolded = topology.folding.copies > 1;
+        for (const uint32_t link : isFolded ? topology.GetLinks(path) : links.GetPath(path))
         {
             arrivals.bytes[link] += bytes;
             arrivals.feeds.emplace_back(link, before);
@@ -134,7 +138,7 @@ FindLossRisk(const Topology& topology,
              const LiveLinks& links,
              const FlowRecord& flows)
 {
-    const Arrivals arrivals = Collect(settings, links, flows);
+    const Arrivals arrivals = Collect(topology, settings, links, flows);
     if (LosesAtRandom(topology, arrivals.bytes))
     {
         return LossRisk{LossRisk::Cause::LINK, 0, 0};

@@ -36,9 +36,14 @@ MessageFabric::Start()
 NetworkStatistics
 MessageFabric::GetStatistics() const
 {
+    const uint64_t copies = m_topology.folding.copies;
     NetworkStatistics result = GetMessageStatistics();
+    result.messages *= copies;
+    result.payloadBytes *= copies;
+    result.wireBytes *= copies;
+    result.packets *= copies;
     result.dataPackets = result.packets;
-    result.flows = m_parcels.CountUsedPaths();
+    result.flows = m_parcels.CountUsedPaths() * copies;
     LinkSummary summary(m_topology, GetElapsedPs(), result);
     const std::vector<LinkCounters> counters = GetLinks();
     for (uint32_t link = 0; link < counters.size(); ++link)
@@ -48,6 +53,20 @@ MessageFabric::GetStatistics() const
     summary.Finish();
     result.lossRisk = FindLossRisk(m_topology, m_settings, m_liveLinks, m_flowRecord);
     return result;
+}
+
+std::vector<LinkCounters>
+MessageFabric::GetLinks() const
+{
+    std::vector<LinkCounters> counters = CountLinks();
+    if (m_topology.folding.copies > 1)
+    {
+        for (std::size_t link = counters.size(); link-- > 0;)
+        { // the first link of an orbit has the lowest index
+            counters[link] = counters[m_topology.folding.linkOf[link]];
+        }
+    }
+    return counters;
 }
 
 void
@@ -390,6 +409,14 @@ MessageFabric::ForwardingPs(uint32_t link) const
     return m_liveLinks.Get(link).source < m_topology.ranks ? m_topology.forwardingDelayPs : 0;
 }
 
+/// @return the path that stands for the one from the target of a path to its source
+uint32_t
+MessageFabric::GetBack(uint32_t path) const
+{
+    return m_topology.folding.GetPath(
+        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]));
+}
+
 uint32_t
 MessageFabric::GetAckLink(uint32_t path) const
 {
@@ -397,9 +424,7 @@ MessageFabric::GetAckLink(uint32_t path) const
     {
         return NONE;
     }
-    const uint32_t back =
-        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
-    const std::span<const uint32_t> links = m_liveLinks.GetPath(back);
+    const std::span<const uint32_t> links = m_liveLinks.GetPath(GetBack(path));
     return links.empty() ? NONE : links.front();
 }
 
@@ -412,8 +437,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
         return MultiplyDivideUp(m_format.ackBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
                circuit.circuitLatencyPs;
     }
-    const uint32_t back =
-        m_pathIndex.Find(m_topology.pathTarget[path], m_topology.pathSource[path]);
+    const uint32_t back = GetBack(path);
     // Without a path in the reverse direction, assume that it takes as long as the forward path.
     const bool isThere = !m_liveLinks.GetPath(back).empty();
     uint64_t sum = 0;

@@ -62,6 +62,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     // Fabric
     void Start() override;
     NetworkStatistics GetStatistics() const override;
+    std::vector<LinkCounters> GetLinks() const override;
 
     uint64_t GetSentPackets() const override
     {
@@ -84,6 +85,9 @@ class MessageFabric : public FabricBase, public BundleNetwork
      * @param now current time [ps]
      */
     virtual void Launch(std::span<const Cargo> cargo, uint64_t at, uint64_t now) = 0;
+
+    /// @return the counters of each link; only those of first links count if the topology is folded
+    virtual std::vector<LinkCounters> CountLinks() const = 0;
 
     /**
      * Handle a planned event.
@@ -244,6 +248,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
         }
     }
 
+    uint32_t GetBack(uint32_t path) const;
     uint32_t MakeBundle();
     void PlacePassengers(uint32_t id, const BundleLog::Message& message);
     void Board(std::span<const Parcels::Passenger> passengers);
