@@ -122,4 +122,5 @@ def test_summary_of_the_page_is_that_of_its_rows(repository: Path) -> None:
         found = re.search(rf"{fabric} against express, without loss \| (\d+) .* ([\d.]+) %", text)
         assert found is not None
         mean = sum(abs(float(row[place])) for row in rows) / len(rows)
-        assert (int(found[1]), float(found[2])) == (len(rows), pytest.approx(mean, abs=0.011))
+        assert int(found[1]) == len(rows)
+        assert float(found[2]) == pytest.approx(mean, abs=0.011)
