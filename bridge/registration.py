@@ -26,8 +26,8 @@ _KINDS: dict[type, tuple[Registry[Any], str | None]] = {
 def register(entry: Entry) -> Entry:
     """Let scenarios of this process use a part of your own, and return it.
 
-    The points of a sweep run in processes of their own, which know the parts of installed packages
-    only.
+    Sweeps then run in this process, one point after the other, because their child processes know
+    the parts of installed packages only.
 
     Parameters
     ----------

@@ -66,37 +66,53 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
         raise
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = reader.where(mark.line + 1) if mark is not None else name
-        problem = " ".join(str(error.problem or error.context).split())
-        line = mark.line if mark is not None and not one_line else -1
-        plain = _in_plain_words(text.splitlines(), line, problem)
-        raise ScenarioError(f"{where}: {plain or f'expected YAML, but {problem}'}") from None
+        at, plain = _in_plain_words([] if one_line else text.splitlines(), error) or (
+            -1 if mark is None else mark.line,
+            f"expected YAML, but {' '.join(str(error.problem or error.context).split())}",
+        )
+        raise ScenarioError(f"{reader.where(at + 1) if at >= 0 else name}: {plain}") from None
     except (YAMLError, ReaderError, ValueError, OverflowError) as error:
         raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
     document.lines = reader.lines
     return document
 
 
-def _in_plain_words(lines: list[str], at: int, problem: str) -> str | None:
-    """Return what is wrong with the indentation or the colons of a line, if that is the problem.
+def _in_plain_words(lines: list[str], error: MarkedYAMLError) -> tuple[int, str] | None:
+    """Return the index of the line to change and what is wrong with it, if that can be said."""
+    problem, context = str(error.problem), str(error.context)
+    at = error.problem_mark.line if error.problem_mark is not None else -1
+    began = error.context_mark.line if error.context_mark is not None else at
+    if not 0 <= began < len(lines):
+        return None
+    for index, line in enumerate(lines[: at + 1]):
+        strange = line[: len(line) - len(line.lstrip())].strip(" ")
+        if "\t" in strange and index == at:
+            return at, "the line begins with a tab: expected spaces, because YAML has no tabs there"
+        if strange.strip("\t"):
+            return index, f"the line begins with the character {strange[0]!a}: expected spaces"
+    if context == "while scanning a simple key":
+        what = "space after the colon" if ":" in lines[began] else "colon after the key"
+        key = re.sub(r"\s+#.*", "", lines[began]).strip()
+        return began, f"no {what}, {shown(key, ())}"
+    if "quoted scalar" in context and "end" in problem:
+        return began, "the quote that begins in this line does not end"
+    if context.startswith("while parsing a flow") and (at > began or "stream end" in problem):
+        return began, "the bracket that begins in this line does not end"
+    if problem == "but found another document":
+        return at, "another document begins after ---: expected one in a file"
+    if start := re.fullmatch(r"found character (.*) that cannot start any token", problem):
+        return at, f"a value begins with {start[1]}: expected quotes around it"
+    if problem.startswith("expected <block end>, but found '<scalar>'"):
+        return at, "text follows a closing quote: expected quotes around all of the value"
+    if problem == "mapping values are not allowed here" or "<block end>" in problem:
+        words = _of_indentation(lines, at)
+        return (at, words) if words and at < len(lines) else None
+    return None
 
-    Parameters
-    ----------
-    lines : list of str
-        The text.
-    at : int
-        Index of the line with the problem; negative if there is none.
-    problem : str
-        What the parser says.
-    """
-    if not 0 <= at < len(lines):
-        return None
-    line = lines[at]
-    indent = line[: len(line) - len(line.lstrip())]
-    if "\t" in indent:
-        return "the line begins with a tab: expected spaces, because YAML has no tabs there"
-    if "mapping values are not allowed" not in problem and "<block end>" not in problem:
-        return None
+
+def _of_indentation(lines: list[str], at: int) -> str | None:
+    """Return what is wrong with the indentation or the colons of a line, if that is the problem."""
+    line = lines[at] if at < len(lines) else ""
     if re.match(r"\s*[\w-]+:\s+[\w-]+:\s", line + " "):
         return "two keys in one line: expected the second one in a line of its own, indented"
     above = [one for one in lines[:at] if one.strip() and not one.lstrip().startswith("#")]
@@ -106,7 +122,7 @@ def _in_plain_words(lines: list[str], at: int, problem: str) -> str | None:
     if not re.match(r"\s*(- +)?[\w.-]+\s*:(\s|$)|\s*- ", before):
         return f"no colon after the key in the line above, {shown(before.strip(), ())}"
     spaces = sorted({len(one) - len(one.lstrip()) for one in above})
-    here, there = len(indent), len(before) - len(before.lstrip())
+    here, there = len(line) - len(line.lstrip()), len(before) - len(before.lstrip())
     if here > there and not before.rstrip().endswith(":"):
         return (
             f"the line begins with {here} spaces and the one above with {there}: expected the "

@@ -92,6 +92,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self.register(entry)
         self._own.add(entry.name)
 
+    @property
+    def has_own(self) -> bool:
+        """Whether `register_own` has added an entry."""
+        return bool(self._own)
+
     def __getitem__(self, name: str) -> Entry:
         """Return the entry of a name; raise KeyError if there is none."""
         if name not in self._entries:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEED = "seed"
+SEEDS = "--seeds"
 """The key of the scenario that repetitions change."""
 
 
@@ -103,7 +104,7 @@ def _values(entry: Any) -> Sequence[Any]:
 
 def seeds_axis(count: int, first: int) -> Axis:
     """Return the axis of so many seeds from a first one on."""
-    return Axis(SEED, tuple(str(first + number) for number in range(count)), "--seeds")
+    return Axis(SEED, tuple(str(first + number) for number in range(count)), SEEDS)
 
 
 def _axis(key: str, values: Iterable[Any], where: str, option: str = Axis.option) -> Axis:
@@ -142,12 +143,16 @@ def sweep_points(
     frontend.ScenarioError
         A combination is not a valid scenario. All combinations are checked before any runs.
     InputError
-        Two axes change the same key.
+        Two axes change the same key, or an axis changes what is fixed. Seeds start at a fixed one.
     """
     keys = [one.key for one in axes]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
         raise InputError(f"--over {twice[0]}: the key is given twice, expected one list of values")
+    set_already = [*listed(fixed), *([] if seed is None else [Override(SEED, seed, SEED)])]
+    for one in set_already:
+        if any(axis.key == one.key.strip() for axis in axes if axis.option != SEEDS):
+            raise InputError(f"{one}: --over changes the key, too, expected one of the two")
     short = short_keys(axes)
     content = read_scenario(source)
     points = []

@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -69,30 +70,36 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
     for line in requests:
         request = json.loads(line)
         _forget_peak_memory()
-        error = None
-        try:
-            if "search" in request:
-                search = StrategySearch.of(request["search"])
-                search.run(Path(request["folder"]) / search.file_name)
-            else:
-                simulate.run(
-                    load_scenario(request["scenario"]),
-                    progress=lambda snapshot: answer({"progress": asdict(Progress.of(snapshot))}),
-                    out=request["folder"],
-                    allow_hooks=True,  # the parent process has asked
-                )
-        except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
-            error = str(problem)
-        except MemoryError:
-            error = "out of memory: expected a smaller scenario, or a machine with more memory"
-        except Exception as problem:
-            error = failure_of_package(problem)
-            if error is None:
-                raise
+        error = perform(request, lambda progress: answer({"progress": asdict(progress)}))
         if error is not None and ns3_has_failed():
             print(error, file=sys.stderr)
             return
         answer({"error": error})
+
+
+def perform(request: dict[str, Any], on_progress: Callable[[Progress], object]) -> str | None:
+    """Do a task; return why it failed, or None."""
+    try:
+        if "search" in request:
+            search = StrategySearch.of(request["search"])
+            search.run(Path(request["folder"]) / search.file_name)
+        else:
+            simulate.run(
+                load_scenario(request["scenario"]),
+                progress=lambda snapshot: on_progress(Progress.of(snapshot)),
+                out=request["folder"],
+                allow_hooks=True,  # `run_points` has asked
+            )
+    except (ScenarioError, InputError, TopologyError, SimulationError, ImportError) as problem:
+        return str(problem)
+    except MemoryError:
+        return "out of memory: expected a smaller scenario, or a machine with more memory"
+    except Exception as problem:
+        error = failure_of_package(problem)
+        if error is None:
+            raise
+        return error
+    return None
 
 
 def ns3_has_failed() -> bool:

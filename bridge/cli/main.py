@@ -21,7 +21,7 @@ from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS, PLACE_ERRORS
 from bridge.results.errors import SimulationError
-from frontend.errors import ScenarioError, ScenarioWarning, one_line
+from frontend.errors import ScenarioError, ScenarioWarning, one_line, one_of
 from topology_gen.errors import RegistrationWarning, TopologyError
 
 _HOMES = {
@@ -179,8 +179,9 @@ def main() -> None:
 _REWORDED = (
     (r"'(.*)' is not a valid integer(?: range)?", r"value \1: expected a whole number"),
     (r"'(.*)' is not a valid float(?: range)?", r"value \1: expected a number"),
-    (r"(\S+) is not in the range (\S+)", r"value \1: expected a number with \2"),
-    (r"'(.*)' is not one of (.*)", r"value \1: expected one of \2"),
+    (r"(\S+) is not in the range x>=(\S+)", r"value \1: expected at least \2"),
+    (r"(\S+) is not in the range x<=(\S+)", r"value \1: expected at most \2"),
+    (r"(\S+) is not in the range (\S+)<=x<=(\S+)", r"value \1: expected \2 to \3"),
     (r"(?:File|Directory|Path) '(.*)' does not exist", r"value \1: no such file or folder"),
     (r"\w+ '(.*)' is a directory", r"value \1: a folder, expected a file"),
     (r"\w+ '(.*)' is a file", r"value \1: a file, expected a folder"),
@@ -209,13 +210,14 @@ def _sentence(error: click.UsageError) -> str:
         return f"{error.option_name}: unknown option{_did_you_mean(error.possibilities or [])}"
     message = " ".join(error.format_message().split()).rstrip(".")
     if unknown := re.match(r"No such command '(.*?)'", message):
-        return (
-            f"{unknown[1]}: unknown command{_did_you_mean(_commands_like(unknown[1], error.ctx))}"
-        )
+        return f"{unknown[1]}: unknown command{_commands_instead(unknown[1], error.ctx)}"
+    if extra := re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message):
+        return f"{extra[1]}: expected no more arguments"
     if isinstance(error, click.MissingParameter):
         return message[0].lower() + message[1:].replace("'", "")
-    if isinstance(error, click.BadParameter) and error.param is not None:
-        return f"{_name(error.param)}: {_reworded(error.message)}"
+    if isinstance(error, click.BadParameter):
+        name = f"{_name(error.param)}: " if error.param is not None else ""
+        return f"{name}{_reworded(error.message)}"
     return message
 
 
@@ -229,16 +231,20 @@ def _is_key_to_set(error: click.NoSuchOption) -> bool:
     return tuple(error.option_name.removeprefix("--").split(".")) in key_paths({})
 
 
-def _commands_like(name: str, context: click.Context | None) -> list[str]:
+def _commands_instead(name: str, context: click.Context | None) -> str:
+    """Return the commands of a group that are near a name, or all if they are few."""
     if context is None or not isinstance(context.command, click.Group):
-        return []
-    return get_close_matches(name, context.command.list_commands(context))
+        return ""
+    known = context.command.list_commands(context)
+    near = get_close_matches(name, known)
+    few = len(known) <= 10  # a line of them
+    return f": expected one of {', '.join(known)}" if few and not near else _did_you_mean(near)
 
 
 def _name(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
-    return parameter.human_readable_name
+    return parameter.human_readable_name.strip("[].")
 
 
 def _did_you_mean(names: list[str]) -> str:
@@ -247,6 +253,9 @@ def _did_you_mean(names: list[str]) -> str:
 
 def _reworded(message: str) -> str:
     text = " ".join(message.split()).rstrip(".")
+    if choice := re.fullmatch(r"'(.*?)' is not one of (.*)", text):
+        accepted = re.findall(r"'(.*?)'", choice[2])
+        return f"value {choice[1]}: {one_of(choice[1], accepted)}"
     for pattern, replacement in _REWORDED:
         if match := re.fullmatch(pattern, text):
             return match.expand(replacement).replace("'", "")

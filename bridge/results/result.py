@@ -56,6 +56,7 @@ SCHEMA_VERSION = 1
 
 #: The file that `Result.save` writes to a folder.
 FILE_NAME = "result.json"
+_A_RESULT = f"the {FILE_NAME} of a run, or its folder"
 
 #: Where it writes an incomplete result if `FILE_NAME` holds a complete one.
 PARTIAL_NAME = "result.partial.json"
@@ -283,10 +284,14 @@ class Result(BaseModel):
             text = read_text(file, MOST_RECORD_BYTES)
             document = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except OSError as error:
-            raise ResultError(f"{file}: {error.strerror}") from None
+            missing = isinstance(error, FileNotFoundError)
+            problem = f"no such file, expected {_A_RESULT}" if missing else error.strerror
+            raise ResultError(f"{file}: {problem}") from None
         except (ValueError, RecursionError):  # the second if it is nested very deeply
-            raise ResultError(f"{file}: not a JSON file") from None
-        version = document.get("schema_version") if isinstance(document, dict) else None
+            raise ResultError(f"{file}: no JSON, expected {_A_RESULT}") from None
+        if not isinstance(document, dict) or "schema_version" not in document:
+            raise ResultError(f"{file}: expected {_A_RESULT}")
+        version = document["schema_version"]
         if version != SCHEMA_VERSION:
             raise ResultError(
                 f"{file}: schema_version is {version!r}, expected a result of version "

@@ -9,6 +9,7 @@ from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode
 
 from frontend.errors import ScenarioError, name_of
 from frontend.loading.moved import FAMILY, GRAPH, LINKS, KeyPath, Moved, in_new_places
+from frontend.loading.problems import no_scenario
 from frontend.yaml_document import read
 
 
@@ -25,12 +26,12 @@ def converted(text: str, name: str) -> tuple[str, list[Moved]]:
     Raises
     ------
     ScenarioError
-        The text is not YAML, has a key at its old and its new place, or has old keys in a part that
-        an anchor shares.
+        The text is no mapping in YAML, has a key at its old and its new place, or has old keys in a
+        part that an anchor shares.
     """
     content = read(text, name)
     if not isinstance(content.data, dict):
-        return text, []
+        raise ScenarioError(f"{name}: {no_scenario(content.data)}")
     data, found = in_new_places(content.data, name, content.lines)
     result = text if text.endswith("\n") or not found else text + "\n"
     for one in found:

@@ -14,7 +14,7 @@ from frontend.errors import RefusedError, ScenarioError, warn
 from frontend.loading import moved
 from frontend.loading import overrides as overriding
 from frontend.loading.overrides import Overrides, python_values
-from frontend.loading.problems import KeyPath, Origin, describe, describe_refusal
+from frontend.loading.problems import KeyPath, Origin, describe, describe_refusal, no_scenario
 from frontend.loading.stored import as_now
 from frontend.resolve import check
 from frontend.scenario import Scenario
@@ -114,10 +114,7 @@ def load_network(source: Source, overrides: Overrides = ()) -> Scenario:
 def _checked(document: Content, overrides: Overrides) -> Scenario:
     data, origin = document.data, Origin(document.name, document.lines)
     if not isinstance(data, Mapping):
-        raise ScenarioError(
-            f"{origin.name or 'scenario'}: expected a mapping with the keys "
-            f"{', '.join(Scenario.model_fields)}"
-        )
+        raise ScenarioError(f"{origin.name or 'scenario'}: {no_scenario(data)}")
     data = {key: value for key, value in data.items() if not str(key).startswith(OWN_KEYS)}
     try:
         data = overriding.apply(data, overrides, origin)

@@ -33,6 +33,10 @@ def python_values(value: Any) -> Any:
     return value
 
 
+_WITH_KEY = ("override", "--set", "--over", "over")
+"""What has a key and a value; other options have the value alone, or make it of what they have."""
+
+
 @dataclass(frozen=True)
 class Override:
     """A value for a key of a scenario."""
@@ -48,11 +52,11 @@ class Override:
     def __str__(self) -> str:
         """Return what the user wrote."""
         value = self.value if isinstance(self.value, str) else shown(self.value, ())
-        if self.option == f"--{self.key}":
-            return f"{self.option} {value}"
         if self.option == self.key:
             return f"{self.key}={value}"
-        return f"{self.option} {self.key}={value}"
+        if self.option in _WITH_KEY:
+            return f"{self.option} {self.key}={value}"
+        return f"{self.option} {value}" if isinstance(self.value, str | int) else self.option
 
 
 Overrides = Mapping[str, Any] | Sequence[str | Override]

@@ -175,9 +175,15 @@ def unknown_key(path: Path, known: Known) -> str:
     """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
     if path in REMOVED:
         return f"cosim no longer has this key: {REMOVED[path].expected}"
+    for depth in range(1, len(path)):
+        items = [key[depth] for key in known if key[:depth] == path[:depth] and len(key) > depth]
+        if items and path[depth] not in items and all(isinstance(one, int) for one in items):
+            return f"unknown key: expected a number from 0 to {max(items)} after {path[depth - 1]}"
     beside = _keys(path[:-1], known)
     if not beside and path[:-1] in known:
-        return f"unknown key: {name_of(path[:-1])} has no keys inside"
+        return f"unknown key: {name_of(path[:-1])} has one value, without keys inside"
+    if owners := _families_with(path, known):
+        return f"unknown key here, it belongs to {owners}"
     # A longer name of a parent is often near its own name, which helps nobody.
     others = [key for key in known if path[: len(key)] != key]
     near = get_close_matches(name_of(path), map(name_of, others), n=1, cutoff=0.75)
@@ -190,6 +196,28 @@ def unknown_key(path: Path, known: Known) -> str:
     return f"unknown key: expected one of {_keys(parent, known)}"
 
 
+def _families_with(path: Path, known: Known) -> str:
+    """Return which values of the key that selects a family give it an unknown key, if any do."""
+    parent = known.get(path[:-1])
+    if parent is None or not isinstance(parent.discriminator, str):
+        return ""
+    tags = [
+        tag
+        for part in _models(parent.field.annotation)
+        if path[-1] in part.model_fields
+        for tag in _tags(part, parent.discriminator)
+    ]
+    *others, last = tags or [""]
+    names = f"{', '.join(others)} or {last}" if others else last
+    return f"{parent.discriminator} {names}" if names else ""
+
+
+def no_scenario(data: Any) -> str:
+    """Describe the content of a file that is no mapping."""
+    kind = "empty" if data is None else "a list" if isinstance(data, list) else "no keys"
+    return f"{kind}, expected a scenario with the blocks topology and workload (see cosim init)"
+
+
 def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
     """Return one sentence per problem: unknown keys first, then the others by line number."""
     known = key_paths(data)
@@ -197,7 +225,7 @@ def describe(error: ValidationError, data: Any, origin: Origin) -> list[str]:
     for details in error.errors(include_url=False):
         if details["type"] == "default_factory_not_called":
             continue  # a consequence of another problem
-        path = _path(details, known)
+        path = _given(_path(details, known), data)
         rank = (details["type"] != "extra_forbidden", origin.line(path))
         found.append((rank, _sentence(details, path, data, known, origin)))
     found.sort(key=lambda item: item[0])
@@ -226,6 +254,17 @@ def _path(details: ErrorDetails, known: Known) -> Path:
     if details["type"].startswith("union_tag"):
         path = (*path, details["ctx"]["discriminator"].strip("'"))
     return (*path, *key_path(check[1:])) if check else path
+
+
+def _given(path: Path, data: Any) -> Path:
+    """Return the path of a problem, or of the number that stands for all keys below it."""
+    for depth, part in enumerate(path):
+        if isinstance(data, int | float):
+            return path[:depth]
+        if not isinstance(data, Mapping) or part not in data:
+            break
+        data = data[part]
+    return path
 
 
 def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin: Origin) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
+from frontend.errors import one_of
 from frontend.schema.base import (
     Accesses,
     Count,
@@ -188,20 +189,21 @@ ModelChoice = Annotated[
 ]
 
 
-_ACCEPTED = "expected data_parallel, hybrid, a strategy by operators, or a file with one"
+_NAMES = ("data_parallel", "hybrid")
+_OTHERS = ("a strategy by operators", "a file with one")
 
 
 def _read_strategy(value: Any, info: ValidationInfo) -> Any:
     """Put the strategy of a file in its place, so that a stored scenario needs no file."""
     if not isinstance(value, dict):
-        if value not in ("data_parallel", "hybrid"):
-            raise ValueError(_ACCEPTED)
+        if value not in _NAMES:
+            raise ValueError(one_of(value, [*_NAMES, *_OTHERS]))
         return value
     if set(value) != {"file"}:
         return value
     content = read_json(str(value["file"]), info)
     if not isinstance(content, dict):
-        raise ValueError(_ACCEPTED)
+        raise ValueError(one_of(content, _OTHERS))
     return content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,16 @@ def test_the_page_is_of_this_set(set_: list[Case], repository: Path) -> None:
     listed = text.partition("## The scenarios")[2].splitlines()
     named = [line.split("|")[1].strip() for line in listed if line.startswith("|")]
     assert named[2:] == [case.name for case in set_], "cosim fidelity --native --write docs"
+
+
+def test_summary_of_the_page_is_that_of_its_rows(repository: Path) -> None:
+    """Scenarios that were added by hand count, too; percentages are rounded to two places."""
+    text = (repository / "docs" / "fidelity.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| [\d.]+ .s \| .* \| (\S+) % \| .* \| (\S+) % \|$", text, re.M)
+    rows = [row for row in rows if not row[0].endswith("lossy")]
+    for place, fabric in enumerate(("flow", "analytical"), 1):
+        found = re.search(rf"{fabric} against express, without loss \| (\d+) .* ([\d.]+) %", text)
+        assert found is not None
+        mean = sum(abs(float(row[place])) for row in rows) / len(rows)
+        assert int(found[1]) == len(rows)
+        assert float(found[2]) == pytest.approx(mean, abs=0.011)

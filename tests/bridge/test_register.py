@@ -28,6 +28,9 @@ for code in cells:
     cosim.register(entries[-1])  # the cell runs again
 open("own.yaml", "w").write(scenario)
 result = cosim.run("own.yaml")
+swept = cosim.sweep("own.yaml", {"workload.microbatches": [5, 8]})
+times = [one.result.time_ns for one in swept]
+assert times[0] < times[1] == result.time_ns, [one.error for one in swept]
 try:
     cosim.load_scenario("own.yaml", {"topology.family": "whel"})
 except cosim.ScenarioError as error:

@@ -93,8 +93,8 @@ def test_save_makes_the_folder_and_leaves_one_file(result: Result, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "not a JSON file"),
-        ("[]", "schema_version is None"),
+        ("{", "no JSON, expected the result"),
+        ("[]", "expected the result.json of a run"),
         ('{"schema_version": 99}', "schema_version is 99"),
         ('{"schema_version": 1}', "status"),
     ],
@@ -115,7 +115,7 @@ def test_load_refuses_numbers_that_json_does_not_have(
         changed = re.sub(rf'"{name}": [^,\n]+', f'"{name}": {number}', text, count=1)
         assert changed != text
         (tmp_path / "result.json").write_text(changed)
-        with pytest.raises(ResultError, match="not a JSON file"):
+        with pytest.raises(ResultError, match="no JSON, expected the result"):
             Result.load(tmp_path)
 
 

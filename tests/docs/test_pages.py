@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import runpy
 import shlex
@@ -58,6 +59,23 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.exists(), path
         if anchor:
             assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+#: Files that are named as such but not in the repository: a program that make builds, another
+#: repository's page.
+ELSEWHERE = {"ns3-scratch/replay", "docs/Tutorial.md"}
+
+
+@by_page
+def test_files_and_modules_exist(repository: Path, page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    packages = "bridge|cosim|frontend|topology_gen"
+    folders = f"{packages}|benchmarks|docker|docs|ns3-scratch|scenarios|tests"
+    for name in set(re.findall(r"`([\w./-]+)`", prose)) - ELSEWHERE:
+        if re.fullmatch(rf"(?:{folders})/.+", name) and "NAME" not in name:
+            assert (repository / name).exists(), name
+        elif re.fullmatch(rf"(?:{packages})(?:\.\w+)+", name):
+            pkgutil.resolve_name(name)
 
 
 def anchors(page: Path) -> set[str]:

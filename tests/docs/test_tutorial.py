@@ -37,12 +37,3 @@ def test_pages_for_newcomers_are_in_the_navigation(repository: Path, page: str) 
     configuration = (repository / "docs" / "conf.py").read_text(encoding="utf-8")
     assert f'"docs/{page.removesuffix(".md")}"' in configuration
     assert page in (repository / "README.md").read_text(encoding="utf-8")
-
-
-def test_times_of_the_model_page_are_those_of_the_tutorial(repository: Path) -> None:
-    model = (repository / "docs" / "model.md").read_text(encoding="utf-8")
-    tutorial = (repository / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"iteration 0 has\s+(.*?)\. Comp", model, re.DOTALL)
-    rows = re.findall(r"^[01] .* ms .*%$", tutorial.partition("\nservers: ")[2], re.MULTILINE)
-    computed = [re.findall(r"[\d.]+ [µm]s", row)[1] for row in rows[:2]]
-    assert re.findall(r"[\d.]+ [µm]s", sentence) == computed

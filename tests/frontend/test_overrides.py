@@ -113,7 +113,7 @@ def test_the_original_is_left_alone():
             "topology.qq=1",
             "unknown key: expected one of family, ranks, bandwidth, latency, buffer, in_network",
         ),
-        ("seed.x=1", "unknown key: seed has no keys inside"),
+        ("seed.x=1", "unknown key: seed has one value, without keys inside"),
         (
             "topology.qq.zz=1",
             "unknown key: expected one of family, ranks, bandwidth, latency, buffer, in_network",

@@ -317,7 +317,7 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
         (
             {"strategy": "best"},
             "workload.strategy: value best: expected data_parallel, hybrid, a strategy by "
-            "operators, or a file with one",
+            "operators or a file with one",
         ),
         (
             {"strategy": {"file": "none.json"}},

@@ -10,6 +10,7 @@ from bridge.cli.console import print_answer
 from bridge.cli.options import json_option
 from bridge.errors import InputError
 from frontend import units
+from frontend.errors import one_of
 from topology_gen.cost import ARCHITECTURES, equivalent_bandwidth
 
 FAT_TREE = "fat_tree"
@@ -62,7 +63,7 @@ def cost_command(
     NSDI 2023)."""
     known = [*ARCHITECTURES, FAT_TREE]
     if architecture not in known:
-        raise InputError(f"--architecture {architecture}: expected one of {', '.join(known)}")
+        raise InputError(f"--architecture {architecture}: {one_of(architecture, known)}")
     if seed < 0:
         raise InputError(f"--seed {seed}: expected a whole number of at least 0")
     try:

@@ -12,7 +12,7 @@ import click
 
 from bridge.cli.console import output
 from bridge.cli.options import json_option, stored_result
-from bridge.errors import ResultError
+from bridge.errors import InputError, ResultError
 from bridge.present.metrics import time_an_iteration
 from bridge.present.quantities import time_text
 from bridge.present.table import table
@@ -44,6 +44,8 @@ def list_command(root: Path, as_json: bool) -> None:
     """List the results in a folder and in the folders below it.
 
     DIR is the folder; results/ by default."""
+    if root != RESULTS and not root.exists():
+        raise InputError(f"DIR {root}: no such folder")
     entries = [_entry(folder, root) for folder in result_folders(root)]
     if as_json:
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))

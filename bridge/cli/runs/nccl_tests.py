@@ -94,6 +94,7 @@ def nccl_tests_command(
     from bridge.batch.nccl_tests import DATA_TYPES, PROGRAMS, Row, Test, measured_times, sizes
     from bridge.cli.runs.points import require_all, run_counted
     from bridge.errors import InputError
+    from frontend.errors import one_of
     from frontend.loading.load import read_scenario
 
     for option, value, known in (
@@ -101,7 +102,9 @@ def nccl_tests_command(
         ("--datatype", datatype, DATA_TYPES),
     ):
         if value not in known:
-            raise InputError(f"{option} {value}: expected one of {', '.join(known)}")
+            raise InputError(f"{option} {value}: {one_of(value, known)}")
+    if out is not None and out.suffix not in (".csv", ".json", ".log", ".txt", ""):
+        raise InputError(f"--out {out}: expected .csv, .json, or .txt or .log for text")
     test = Test(program, DATA_TYPES[datatype], root, fabric, algorithm)
     times = {} if measured is None else measured_times(measured)
     wanted = list(times or sizes(minbytes, maxbytes, stepfactor, stepbytes))

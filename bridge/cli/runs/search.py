@@ -41,6 +41,7 @@ from bridge.results.result import Result
 from bridge.simulator import simulate
 from bridge.stopwatch import Stopwatch
 from frontend import Scenario, load_scenario
+from frontend.errors import one_of
 from frontend.fabrics import FABRICS
 from frontend.loading.overrides import Override
 from frontend.parallelization import Space, State
@@ -193,8 +194,7 @@ def _fabrics(check: str) -> list[str]:
     for name in names:
         if name not in FABRICS:
             raise InputError(
-                f"--check {check}: unknown fabric {name!r}, expected none or some of "
-                f"{', '.join(FABRICS)}"
+                f"--check {check}: unknown fabric {name!r}: {one_of(name, ['none', *FABRICS])}"
             )
     return names
 

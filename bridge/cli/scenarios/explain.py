@@ -114,12 +114,21 @@ def _listed(entries: list[_Entry], path: str) -> Iterator[Any]:
         yield _table(
             ("key", "default", "meaning"),
             [
-                (one.path, one.row.default, one.row.meaning.partition(". ")[0].rstrip("."))
+                (one.path, one.row.default, _first_sentence(one.row.meaning))
                 for one in entries
                 if one.section is section
             ],
         )
         yield Text()
+
+
+def _first_sentence(text: str) -> str:
+    """Return a text up to its first full stop that is not that of an initial.
+
+    >>> _first_sentence("DLRM (M. Naumov et al., 2019). It has tables.")
+    'DLRM (M. Naumov et al., 2019)'
+    """
+    return re.split(r"(?<!\b[A-Z])\. ", text, maxsplit=1)[0].rstrip(".")
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

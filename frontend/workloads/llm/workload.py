@@ -43,9 +43,15 @@ DIMENSIONS = ("tp", "cp", "ep", "dp", "pp")
 ORDERS = tuple("-".join(order) for order in permutations(DIMENSIONS))
 
 
-def _one_of(names: tuple[str, ...], value: Any, examples: str) -> Any:
-    if value not in names:
-        raise ValueError(f"expected {examples}")
+def _order(value: Any) -> Any:
+    if value not in ORDERS:
+        raise ValueError("expected tp, cp, ep, dp and pp in some order, such as tp-cp-ep-dp-pp")
+    return value
+
+
+def _accelerator(value: Any) -> Any:
+    if value not in ACCELERATORS:
+        raise ValueError(one_of(value, ACCELERATORS))
     return value
 
 
@@ -63,17 +69,13 @@ CardChoice = Annotated[Card, BeforeValidator(_read_card, json_schema_input_type=
 
 Order = Annotated[
     str,
-    BeforeValidator(
-        lambda value: _one_of(
-            ORDERS, value, "tp, cp, ep, dp and pp in some order, such as tp-cp-ep-dp-pp"
-        )
-    ),
+    BeforeValidator(_order),
     WithJsonSchema({"type": "string", "pattern": "^(tp|cp|ep|dp|pp)(-(tp|cp|ep|dp|pp)){4}$"}),
 ]
 
 AcceleratorName = Annotated[
     str,
-    BeforeValidator(lambda value: _one_of(tuple(ACCELERATORS), value, ", ".join(ACCELERATORS))),
+    BeforeValidator(_accelerator),
     WithJsonSchema({"enum": list(ACCELERATORS), "type": "string"}),
 ]
 

@@ -111,7 +111,7 @@ WRONG = [
     ({"model": "llama4"}, "workload.model: value llama4: expected llama3_8b, "),
     ({"model": CARD | {"heads": 7}}, "workload.model.heads: "),
     ({"model": {"card": "gpt3_175b"}}, "expected a rank to need at most 80.0 GB, but"),
-    ({"compute": {"accelerator": "h900"}}, "workload.compute.accelerator: value h900: expected a1"),
+    ({"compute": {"accelerator": "h900"}}, "accelerator: value h900: did you mean h800"),
     ({"algorithms": {"tp": "barrier"}}, "workload.algorithms.tp: value barrier: expected ring, "),
     ({"algorithms": {"ep": "dbt"}}, "workload.algorithms.ep: value dbt: expected an algorithm for"),
 ]
