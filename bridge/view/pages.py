@@ -16,7 +16,7 @@ from bridge.present.deciding import what_decides
 from bridge.present.metrics import METRICS, Metric, usual
 from bridge.present.page import html
 from bridge.present.progress import details
-from bridge.present.quantities import time_text
+from bridge.present.quantities import steady, time_text
 from bridge.results.folders import ORDER_NAME, results_at
 from bridge.results.result import FILE_NAME, Result
 from bridge.view.estimates import Estimates
@@ -262,7 +262,7 @@ def _found(file: Path, changes: Sequence[str], found: Estimates) -> Iterable[str
         relative = (
             (values[1] - values[0]) / values[0] if values[0] and values[1] is not None else None
         )
-        texts = (metric.cell(before), metric.cell(after))
+        texts = steady([metric.cell(before), metric.cell(after)])
         rows.append((metric.name, *texts, signed_percent(relative) if relative else ""))
     yield html.table("By estimate, without packets", ("", "as it is", "changed", ""), rows)
     if decisive := what_decides(after):

@@ -126,7 +126,9 @@ def _print(search: KeySearch, found: Sequence[Found]) -> None:
     heads = [f"{metric.name} by {search.estimator}"]
     if is_simulated:
         heads.append(f"by {start.scenario.fabric}")
-    console.print(table([*short_keys(search.axes), *heads, ""], rows))
+    console.print(
+        table([*short_keys(search.axes), *heads, "difference"], rows, names=len(search.axes))
+    )
 
 
 def _left_out(search: KeySearch) -> str:

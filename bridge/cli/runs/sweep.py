@@ -215,6 +215,7 @@ def _print(
         made = table(
             [*keys, *(metric.name for metric in metrics[:count])],
             [row[: len(keys) + count] for row in rows],
+            names=len(keys),
         )
         wanted = console.measure(made, options=console.options.update(width=WIDTH)).maximum
         if all_metrics or wanted <= console.width:
