@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from topology_gen.lazy import importer
 
 if TYPE_CHECKING:
+    from bridge.batch.key_search import search_keys
     from bridge.batch.sensitivities import sensitivities
     from bridge.batch.sweep import Sweep, Swept, sweep
     from bridge.errors import (
@@ -49,6 +50,7 @@ _HOMES = {
     "register": "bridge.registration",
     "replay": "bridge.simulator.simulate",
     "run": "bridge.simulator.simulate",
+    "search_keys": "bridge.batch.key_search",
     "sensitivities": "bridge.batch.sensitivities",
     "sweep": "bridge.batch.sweep",
 }
@@ -74,6 +76,7 @@ __all__ = [
     "register",
     "replay",
     "run",
+    "search_keys",
     "sensitivities",
     "sweep",
 ]

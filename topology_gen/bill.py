@@ -55,15 +55,33 @@ class PriceList:
         return fitting, -(-rate_bps // fitting.rate_bps)
 
 
+_40G, _100G, _200G = 40 * 10**9, 100 * 10**9, 200 * 10**9
+
+TRANSCEIVER_WATTS = {_40G: 1.3, _100G: 3.5, _200G: 2 * 3.5}
+"""Power of a transceiver [W] by its rate. 40 Gb/s: typical of NVIDIA's MMA1B00-B150D
+(docs.nvidia.com/networking/display/mma1b00b150dspec/specifications); 100 Gb/s: greatest of a
+100GBASE-SR4 module, Genuine Optronics MTRQ-4S101 (www.genuine-opto.com/yysqsfp28/277.jhtml). As in
+the prices, 200 Gb/s are two of 100 Gb/s."""
+
+SWITCH_PORT_WATTS = {_100G: round(169 / 32, 2), _200G: round(2 * 169 / 32, 2)}
+"""Power of a switch [W] for each of its ports, without transceivers: NVIDIA's SN2700, which has 32
+ports of 100 Gb/s, takes 169 W (``EPS_POWER_CONSUMPTIONS`` in
+github.com/minyee/reconf_network_eval/blob/b4818fef60ebb82ef510e6d949cf6c0a5999baff/
+power_consumption_analysis/power_analysis.py, from its data sheet)."""
+
+
 def default_prices() -> PriceList:
-    """Return the prices of Table 2 of the TopoOpt paper, which has no power."""
+    """Return the prices of Table 2 of the TopoOpt paper, and the power where a source is public.
+
+    No source was found for the power of NICs.
+    """
     return PriceList(
         [
             Parts(
                 one.rate_bps,
-                Part(one.transceiver),
+                Part(one.transceiver, TRANSCEIVER_WATTS.get(one.rate_bps)),
                 Part(one.nic),
-                Part(one.switch_port),
+                Part(one.switch_port, SWITCH_PORT_WATTS.get(one.rate_bps)),
                 fibres=one.fibres,
             )
             for one in PRICES

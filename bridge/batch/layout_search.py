@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -205,8 +206,9 @@ class LayoutSearch:
         ]
         watch = on_points(len(points)) if on_points is not None else None
         folder = self._folder / POINTS if self._folder is not None else None
-        place = place_at(self._address)
-        for outcome in run_points(points, place=place, folder=folder, on_done=watch):
+        with closing(place_at(self._address)) as place:
+            outcomes = run_points(points, place=place, folder=folder, on_done=watch)
+        for outcome in outcomes:
             if outcome.result is not None and outcome.error is None:
                 seconds = outcome.result.iterations[0].time_ns / 1e9
                 self._tried[outcome.point.name] = Tried(*known[outcome.point.name], seconds)

@@ -90,7 +90,7 @@ def run_points(
         How many points run at the same time, at least 1. By default, the number of cores of the
         place.
     place : Place, optional
-        Where the points run; it is closed at the end. By default, in child processes, on the cores
+        Where the points run; the caller closes it. By default, in child processes, on the cores
         that this process may use.
     is_part : bool
         Whether other processes run other points of the same folder at the same time.
@@ -143,7 +143,10 @@ def run_points(
     with sole_writer(root, shared=is_part):
         if len(points) > 1 and not is_part:
             keep_order(root, names)
-        return _run_all(points, root, jobs, place or Workers(), on_done, on_progress)
+        if place is not None:
+            return _run_all(points, root, jobs, place, on_done, on_progress)
+        with closing(Workers()) as own:
+            return _run_all(points, root, jobs, own, on_done, on_progress)
 
 
 def _run_all(
@@ -159,10 +162,7 @@ def _run_all(
     def run(point: Point) -> Outcome:
         return _run(point, root, place, searches, on_progress)
 
-    with (
-        closing(place),
-        ThreadPoolExecutor(max_workers=jobs or place.cores) as pool,
-    ):
+    with ThreadPoolExecutor(max_workers=jobs or place.cores) as pool:
         pending = {pool.submit(run, point): point.name for point in points}
         try:
             outcomes = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,22 @@ def _values(entry: Any) -> Sequence[Any]:
     return [entry] if found is None else found
 
 
+def given_axes(over: Mapping[str, Iterable[Any] | str]) -> list[Axis]:
+    """Return the axes that an argument ``over`` of `sweep` describes.
+
+    Raises
+    ------
+    InputError
+        As for `axis`.
+    """
+    return [
+        replace(axis(f"{key}={values}"), option="over")
+        if isinstance(values, str)
+        else _axis(key, values, key, "over")
+        for key, values in over.items()
+    ]
+
+
 def seeds_axis(count: int, first: int) -> Axis:
     """Return the axis of so many seeds from a first one on."""
     return Axis(SEED, tuple(str(first + number) for number in range(count)), SEEDS)
@@ -145,6 +162,14 @@ def sweep_points(
     InputError
         Two axes change the same key, or an axis changes what is fixed. Seeds start at a fixed one.
     """
+    require_different_keys(axes, fixed, seed)
+    content = read_scenario(source)
+    every = product(*(one.values for one in axes))
+    return [sweep_point(content, fixed, axes, values, seed) for values in every]
+
+
+def require_different_keys(axes: Sequence[Axis], fixed: Overrides, seed: int | None) -> None:
+    """Raise InputError if two axes change the same key, or an axis a key that is fixed."""
     keys = [one.key for one in axes]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
@@ -153,18 +178,24 @@ def sweep_points(
     for one in set_already:
         if any(axis.key == one.key.strip() for axis in axes if axis.option != SEEDS):
             raise InputError(f"{one}: --over changes the key, too, expected one of the two")
-    short = short_keys(axes)
-    content = read_scenario(source)
-    points = []
-    for values in product(*(one.values for one in axes)):
-        changes = [
-            Override(one.key, value, one.option) for one, value in zip(axes, values, strict=True)
-        ]
-        scenario = load(content, [*listed(fixed), *changes], seed)
-        name = folder_name(f"{one.key}={one.value}" for one in changes)
-        label = ", ".join(f"{key}={value}" for key, value in zip(short, values, strict=True))
-        points.append(SweepPoint(values, Point(name or scenario.name, scenario, label)))
-    return points
+
+
+def sweep_point(
+    content: Source,
+    fixed: Overrides,
+    axes: Sequence[Axis],
+    values: tuple[str, ...],
+    seed: int | None = None,
+) -> SweepPoint:
+    """Return the point of one combination; arguments and errors are those of `sweep_points`."""
+    changes = [
+        Override(one.key, value, one.option) for one, value in zip(axes, values, strict=True)
+    ]
+    scenario = load(content, [*listed(fixed), *changes], seed)
+    name = folder_name(f"{one.key}={one.value}" for one in changes)
+    pairs = zip(short_keys(axes), values, strict=True)
+    label = ", ".join(f"{key}={value}" for key, value in pairs)
+    return SweepPoint(values, Point(name or scenario.name, scenario, label))
 
 
 @dataclass(frozen=True)
@@ -272,25 +303,21 @@ def sweep(
     >>> runs = sweep("scenarios/collective.yaml", {"topology.ranks": [4, 8]})  # doctest: +SKIP
     >>> [run.result.time_ns for run in runs]  # doctest: +SKIP
     """
-    axes = [
-        replace(axis(f"{key}={values}"), option="over")
-        if isinstance(values, str)
-        else _axis(key, values, key, "over")
-        for key, values in over.items()
-    ]
+    axes = given_axes(over)
     content = read_scenario(scenario)
     if seeds is not None:
         axes.append(seeds_axis(seeds, load(content, overrides, seed).seed))
         seed = None
     points = sweep_points(content, overrides or {}, axes, seed)
-    outcomes = run_points(
-        [one.point for one in points],
-        jobs=jobs,
-        place=place_at(on),
-        folder=out,
-        on_progress=progress,
-        allow_hooks=allow_hooks,
-    )
+    with closing(place_at(on)) as place:
+        outcomes = run_points(
+            [one.point for one in points],
+            jobs=jobs,
+            place=place,
+            folder=out,
+            on_progress=progress,
+            allow_hooks=allow_hooks,
+        )
     return Sweep(
         Swept(point.overrides(axes), outcome.result, outcome.error)
         for point, outcome in zip(points, outcomes, strict=True)

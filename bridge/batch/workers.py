@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -140,10 +141,14 @@ class Place(Protocol):
 
 
 class Workers:
-    """Child processes on the cores that this process may use."""
+    """Child processes on the cores that this process may use.
+
+    Linux ends a child with the thread that started it, so one thread starts all of them.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._starter = ThreadPoolExecutor(max_workers=1)
         self._all = set[Child]()
         self._idle: list[Child] = []
         self._ended = False
@@ -165,7 +170,7 @@ class Workers:
         with self._lock:
             if self._ended:
                 return INTERRUPTED
-            child = self._idle.pop() if self._idle else Child()
+            child = self._idle.pop() if self._idle else self._starter.submit(Child).result()
             self._all.add(child)
         try:
             error = child.ask(task, folder, on_progress)
@@ -190,6 +195,7 @@ class Workers:
             for child in self._all:
                 child.end()
             self._all.clear()
+        self._starter.shutdown()
 
     def interrupt(self) -> None:
         """End all child processes at once, also those that have a task, and start no more."""

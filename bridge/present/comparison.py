@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bridge.present.deciding import what_differs
 from bridge.present.metrics import METRICS, Metric, path_times
-from bridge.present.quantities import scaled_text, time_text
+from bridge.present.quantities import Quantity, scaled_text, steady, time_text
 from bridge.present.table import table
 from bridge.results.result import Result
 from frontend.errors import printable
@@ -234,7 +234,11 @@ def signed_time(difference_ns: float) -> str:
     >>> signed_time(1500), signed_time(-1500), signed_time(0)
     ('+1.500 µs', '−1.500 µs', '0')
     """
-    return _sign(difference_ns) + time_text(abs(difference_ns))
+    text = time_text(abs(difference_ns))
+    if not isinstance(text, Quantity):
+        return text
+    signed = _sign(difference_ns) + text
+    return Quantity.of(signed, text.value, text.unit, text.others)
 
 
 def signed_percent(relative: float | None) -> str:
@@ -311,7 +315,7 @@ def _settings_table(comparison: Comparison, names: Names) -> RenderableType:
 def _metrics_table(comparison: Comparison, names: Names) -> RenderableType:
     rows = []
     for metric, change in comparison.metrics:
-        texts = map(metric.text_of, (change.before, change.after))
+        texts = steady([metric.text_of(one) for one in (change.before, change.after)])
         rows.append((metric.name, *texts, signed_percent(change.relative)))
     return table(("metric", *names, "difference"), rows)
 
@@ -339,7 +343,7 @@ def _counters_table(changes: Sequence[Change], names: Names) -> RenderableType:
     for one in shown:
         text = time_text if one.name.endswith("_ns") else scaled_text
         name = one.name.removesuffix("_ns")
-        rows.append((name, *one.texts(text), signed_percent(one.relative)))
+        rows.append((name, *steady(one.texts(text)), signed_percent(one.relative)))
     if rest:
         rows.append((f"{len(rest)} others", "", "", ""))
     return table(("network", *names, "difference"), rows)

@@ -2,8 +2,79 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _LARGE = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+T = TypeVar("T")
+
+_SPAN = 1000.0
+"""Numbers that are further apart keep units of their own."""
+
+
+class Quantity(str):
+    """A number with its unit as text, which `steady` can write with another unit."""
+
+    value: float
+    unit: str
+    others: dict[str, float]
+    """The units that it may have, each with how much of the number it is."""
+
+    @classmethod
+    def of(cls, text: str, value: float, unit: str, others: dict[str, float]) -> Quantity:
+        """Return a text that knows what it says."""
+        made = cls(text)
+        made.value, made.unit, made.others = value, unit, others
+        return made
+
+    def in_unit(self, unit: str) -> str:
+        """Return the number with four significant digits and a unit."""
+        value = self.value / self.others[unit]
+        sign = self[0] if self[0] in "+−" else ""
+        decimals = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+        text = f"{abs(value):.{decimals}f}"
+        if unit not in _OF_TIMES and "." in text:
+            text = text.rstrip("0").rstrip(".")
+        return f"{sign}{text} {unit}"
+
+
+def steady(cells: Sequence[T]) -> list[T | str]:
+    """Return the cells of a column or row with one unit, the largest that they have.
+
+    Texts, shares, and quantities of several kinds stay as they are. So do numbers of which one is
+    more than a thousand times another.
+
+    Examples
+    --------
+    >>> steady([time_text(1_255_000), time_text(346_000), time_text(0)])
+    ['1.255 ms', '0.3460 ms', '0']
+    >>> steady([time_text(3e9), time_text(12.0), "yes"])
+    ['3.000 s', '12.00 ns', 'yes']
+    """
+    known = [one for one in cells if isinstance(one, Quantity) and one.value]
+    if len({one.unit for one in known}) < 2 or any(one.others != known[0].others for one in known):
+        return list(cells)
+    largest = max(known, key=lambda one: abs(one.value))
+    if abs(largest.value) > _SPAN * min(abs(one.value) for one in known):
+        return list(cells)
+    return [
+        one.in_unit(largest.unit) if isinstance(one, Quantity) and one.value else one
+        for one in cells
+    ]
+
+
+def steady_columns(rows: Iterable[Sequence[T]]) -> list[Sequence[T | str]]:
+    """Return the rows of a table in which each column has one unit; see `steady`."""
+    made: list[Sequence[T | str]] = list(rows)
+    if len({len(row) for row in made}) != 1:
+        return made
+    return list(zip(*map(steady, zip(*made, strict=True)), strict=True))
+
+
+_OF_TIMES = {unit: scale for scale, unit in _TIMES}
 
 
 def time_text(time_ns: float | None) -> str:
@@ -23,10 +94,10 @@ def time_text(time_ns: float | None) -> str:
     """
     if time_ns is None:
         return "–"
-    for scale, unit in _TIMES:
-        if abs(time_ns) >= scale:
-            return f"{_four_digits(time_ns / scale)} {unit}"
-    return "0" if time_ns == 0 else f"{_four_digits(time_ns)} ns"
+    if time_ns == 0:
+        return "0"
+    scale, unit = next((one for one in _TIMES if abs(time_ns) >= one[0]), _TIMES[-1])
+    return Quantity.of(f"{_four_digits(time_ns / scale)} {unit}", time_ns, unit, _OF_TIMES)
 
 
 def time_unit(largest_ns: float) -> tuple[str, float]:
@@ -73,10 +144,13 @@ def scaled_text(value: float | None, unit: str = "") -> str:
     """
     if value is None:
         return "–"
-    for scale, prefix in _LARGE:
-        if abs(value) >= scale:
-            return f"{_significant(value / scale)} {prefix}{unit}".rstrip()
-    return f"{_significant(value)} {unit}".rstrip()
+    scale, prefix = next((one for one in _LARGE if abs(value) >= one[0]), (1.0, ""))
+    text = f"{_significant(value / scale)} {prefix}{unit}".rstrip()
+    if not unit:
+        return text
+    return Quantity.of(
+        text, value, f"{prefix}{unit}", {f"{one}{unit}": size for size, one in (*_LARGE, (1.0, ""))}
+    )
 
 
 def scaled_unit(largest: float, unit: str = "") -> tuple[str, float]:

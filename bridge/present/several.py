@@ -119,7 +119,9 @@ def seeds_report(several: Several, groups: Sequence[Sequence[int]]) -> Renderabl
             row += ["", ""]
         rows.append(row)
     names = [key.rpartition(".")[2] for key in keys] or ["results"]
-    return table([*names, "seeds", several.time, "± 95 %", "difference", "certain"], rows)
+    return table(
+        [*names, "seeds", several.time, "± 95 %", "difference", "certain"], rows, names=len(names)
+    )
 
 
 def several_report(several: Several) -> RenderableType:

@@ -11,6 +11,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from bridge.present.quantities import steady_columns
 from frontend.errors import printable
 
 #: A text, or several lines of it.
@@ -30,8 +31,11 @@ _TEXT = 20
 class Parted(Table):
     """A table that a narrow terminal shows as several, one below the other.
 
-    Each begins with the first column, so that no number is cut.
+    Each begins with the first columns, which name the row, so that no number is cut.
     """
+
+    names = 1
+    """Number of columns that name the row; only the first one if they take half of the width."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         parts = list(self._parts(console, options))
@@ -55,7 +59,6 @@ class Parted(Table):
 
     def _parts(self, console: Console, options: ConsoleOptions) -> Iterator[list[Column]]:
         """Yield the columns of each part."""
-        first, *others = self.columns
         natural = options.update_width(WIDTH)
 
         def width(column: Column) -> int:
@@ -63,13 +66,16 @@ class Parted(Table):
             longest = max(Measurement.get(console, natural, cell).maximum for cell in cells)
             return longest if column.no_wrap else min(longest, _TEXT)
 
-        part = [first]
-        used = begin = min(width(first), options.max_width // 2)
-        for column in others:
+        firsts = self.columns[: self.names]
+        begin = sum(map(width, firsts)) + _GAP * (len(firsts) - 1)
+        if begin > options.max_width // 2:
+            firsts, begin = self.columns[:1], min(width(self.columns[0]), options.max_width // 2)
+        part, used = [*firsts], begin
+        for column in self.columns[len(firsts) :]:
             own = _GAP + width(column)
-            if used + own > options.max_width and len(part) > 1:
+            if used + own > options.max_width and len(part) > len(firsts):
                 yield part
-                part, used = [first], begin
+                part, used = [*firsts], begin
             part.append(column)
             used += own
         yield part
@@ -80,7 +86,11 @@ def _empty() -> Table:
 
 
 def table(
-    headings: Iterable[str], rows: Iterable[Sequence[Cell]], *, numbers: bool = True
+    headings: Iterable[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    numbers: bool = True,
+    names: int = 1,
 ) -> Table:
     """Return a table for a terminal; if it is too wide for it, `Parted` divides it.
 
@@ -91,9 +101,13 @@ def table(
     rows : iterable of sequence of str or tuple of str
         The cells of each row.
     numbers : bool
-        Whether all columns but the first hold numbers, which are right-aligned.
+        Whether all columns but the first hold numbers, which are right-aligned. The numbers of a
+        column then have one unit; see `bridge.present.quantities.steady`.
+    names : int
+        Number of columns that name the row; see `Parted`.
     """
     layout = Parted(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    layout.names = names
     for index, heading in enumerate(headings):
         layout.add_column(
             _text(heading),
@@ -102,7 +116,7 @@ def table(
             overflow="fold",
             no_wrap=numbers and index > 0,
         )
-    for row in rows:
+    for row in steady_columns(rows) if numbers else rows:
         # Text instead of str, so that rich does not read a name in brackets as markup.
         layout.add_row(*map(_text, row))
     return layout

@@ -157,6 +157,10 @@ def test_a_network_with_the_prices_of_a_file(scenarios: Path) -> None:
     file = str(scenarios / "first_clos.yaml")
     usual = answer_of("topo", "show", file)
     assert usual["watts"] is None
+    assert usual["watts_unknown"] == ["nic"]
+    ports = sum(tier["ports"] for tier in usual["tiers"])
+    assert usual["watts_of_the_others"] == 2 * usual["cables"] * 3.5 + ports * 5.28
+    assert "without nic" in invoke("topo", "show", file).stdout
     text = invoke("topo", "prices").stdout
     Path("prices.yaml").write_text(text)
     assert answer_of("topo", "show", file, "--prices", "prices.yaml") == usual

@@ -155,6 +155,19 @@ def test_a_narrow_terminal_shows_fewer_columns(
     assert max(map(len, lines)) <= 40
 
 
+def test_each_part_of_a_divided_table_names_its_rows(
+    small_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    over = ("--over", "topology.ranks=2,4", "--over", "workload.algorithm=ring,direct")
+    metrics = [f"--metric={name}" for name in ("time", "busbw", "queue")]
+    lines = sweep(small_file, *over, *metrics).stdout.splitlines()
+    heads = [line for line in lines if line.startswith("ranks")]
+    assert len(heads) > 1
+    assert all(line.split()[:2] == ["ranks", "algorithm"] for line in heads)
+    assert max(map(len, lines)) <= 40
+
+
 def test_from_python(small_file: Path) -> None:
     over: dict[str, Any] = {"topology.ranks": np.array([2, 4]), "workload.bytes": ["4KB"]}
     runs = bridge.sweep(small_file, over, {"seed": np.int64(3)})

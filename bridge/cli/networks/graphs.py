@@ -48,7 +48,7 @@ from topology_gen.schedules.bfb import moore_steps
 from topology_gen.specs import FAMILIES, example
 
 if TYPE_CHECKING:
-    from topology_gen.bill import Entry, PriceList
+    from topology_gen.bill import PriceList
 
 _MOST_RANGES = 16
 _MOST_PAIRS = 2**13  # whose paths are measured; they may be long
@@ -205,19 +205,13 @@ def built_of(network: Network, prices: PriceList) -> dict[str, Any]:
         },
     }
     for unit in ("dollars", "watts"):
-        amount, lacking = _sum(parts, unit)
-        answer[unit] = amount
-        if lacking and amount is None:
-            answer[f"{unit}_unknown"] = lacking
+        known = [one for one in parts if getattr(one.part, unit) is not None]
+        amount = sum(one.count * getattr(one.part, unit) for one in known)
+        lacking = sorted({one.kind for one in parts if one not in known})
+        answer[unit] = None if lacking else amount
+        if lacking:
+            answer[f"{unit}_unknown"], answer[f"{unit}_of_the_others"] = lacking, amount
     return answer
-
-
-def _sum(parts: Sequence[Entry], unit: str) -> tuple[float | None, list[str]]:
-    """Return the dollars or watts of parts, or None and the parts whose price is not known."""
-    lacking = sorted({one.kind for one in parts if getattr(one.part, unit) is None})
-    if lacking:
-        return None, lacking
-    return sum(one.count * getattr(one.part, unit) for one in parts), []
 
 
 def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
@@ -232,11 +226,12 @@ def _for_people(answer: dict[str, Any]) -> dict[str, Any]:
                 )
         elif key == "parts":
             shown |= value
-        elif key.endswith("_unknown"):
+        elif key.endswith(("_unknown", "_of_the_others")):
             continue
         elif value is None and f"{key}_unknown" in answer:
             parts = ", ".join(answer[f"{key}_unknown"])
-            shown[key] = f"– (the list of prices has no {key} for {parts})"
+            known = answer[f"{key}_of_the_others"]
+            shown[key] = f"{known:,.0f} without {parts} (the list of prices has none for {parts})"
         elif key in ("dollars", "watts"):
             shown[key] = f"{value:,.0f}"
         else:

@@ -19,7 +19,8 @@ _HEADING = """\
 # Prices of parts, by the rate of a link; `cosim topo show FILE --prices PRICES.yaml` uses them.
 # A link takes the slowest parts that are fast enough, or several of the fastest in parallel.
 # A part has `dollars` and `watts`; either may be missing, and what needs it is not computed.
-# The dollars are those of Table 2 of TopoOpt (NSDI 2023), which has no watts.
+# The dollars are those of Table 2 of TopoOpt (NSDI 2023). The watts are of public data sheets: of
+# optical modules, and of a switch of 32 ports of 100 Gb/s for each port. There is none for NICs.
 """
 
 _EXPECTED = {
@@ -109,7 +110,7 @@ def prices_text(prices: bill.PriceList) -> str:
     lines = [f"{_HEADING}fibre: {_flow(prices.fibre)}  # of mean length", "parts:"]
     for one in prices.parts:
         lines += [
-            f"- rate: {units.written(one.rate_bps, units.RATE)}",
+            f"- rate: {one.rate_bps / 1e9:.12g}Gbps",
             f"  transceiver: {_flow(one.transceiver)}",
             f"  nic: {_flow(one.nic, ports=one.nic_ports)}",
             f"  switch_port: {_flow(one.switch_port)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -58,6 +58,16 @@ shard_option = click.option(
     metavar="I/N",
     help="Run only every N-th point, from the I-th on, for job arrays. Shards may share a folder "
     "and run at the same time. At the end, the command without --shard reads all results.",
+)
+
+
+over_option = click.option(
+    "--over",
+    "over",
+    metavar="KEY=VALUE,VALUE,…",
+    multiple=True,
+    help="A key and the values to try; repeat it to try all combinations. A value may be a range: "
+    "8..64*2 is 8, 16, 32, 64, and 100Gbps..400Gbps+100Gbps has four values.",
 )
 
 
@@ -162,11 +172,11 @@ def run_counted(
     """
     counter = Counter(len(points), quiet=quiet)
     try:
-        with counter:
+        with counter, closing(place_at(address)) as place:
             return run_points(
                 points,
                 jobs=jobs,
-                place=place_at(address),
+                place=place,
                 is_part=is_part,
                 folder=folder,
                 on_done=counter,

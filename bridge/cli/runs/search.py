@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from bridge.batch.key_search import BUDGET, Goal
+from bridge.batch.key_search import SIMULATED as KEYS_SIMULATED
 from bridge.batch.layout_search import SIMULATED, LayoutSearch, Tried, Watch, has_layouts
 from bridge.batch.places import place_at
 from bridge.batch.points import Point, run_points
 from bridge.batch.scenario_file import SCENARIO_FILE
 from bridge.batch.strategy_search import Search, Settings
+from bridge.batch.sweep import axis
 from bridge.batch.training_job import Job
 from bridge.cli.options import (
     allow_hooks_option,
@@ -32,8 +35,10 @@ from bridge.cli.options import (
     with_seed,
 )
 from bridge.cli.runs.points import Counter as PointsCounter
-from bridge.cli.runs.points import on_option_for, require_all
+from bridge.cli.runs.points import on_option_for, over_option, require_all
+from bridge.cli.runs.search_keys import search_over
 from bridge.errors import InputError
+from bridge.present.metrics import METRICS
 from bridge.present.progress import LINE_INTERVAL_S, LiveBar, Reporter, reporter_for
 from bridge.present.quantities import percent_text, scaled_text, time_text
 from bridge.present.table import table, unbroken
@@ -56,12 +61,30 @@ STRATEGIES = 5000
 _NO_ROUNDS = "expected none for a language model: its layouts are all estimated"
 _NO_LAYOUT = "expected none for a training job with a strategy: it has no layout"
 
+_NO_OVER = "expected none with --over"
+
+_NOT_OF_KEYS = ("rounds", "keep", "beta", "space", "resume", "check")
+
 _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 
 
 @click.command("search")
 @scenario_argument
 @set_option
+@over_option
+@click.option(
+    "--minimize",
+    "minimize",
+    metavar="NAME",
+    help="With --over: the number of the result to make as small as possible, time by default; one "
+    "of " + ", ".join(METRICS) + ".",
+)
+@click.option(
+    "--maximize",
+    "maximize",
+    metavar="NAME",
+    help="With --over: the number to make as large as possible.",
+)
 @click.option(
     "--rounds",
     type=click.IntRange(min=0),
@@ -72,7 +95,7 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
     "--budget",
     type=click.IntRange(min=0),
     help="Number of strategies that a round tries, 5000 by default; greatest number of layouts to "
-    "estimate, by default all.",
+    f"estimate, by default all; with --over, of combinations, {BUDGET} by default.",
 )
 @click.option(
     "--keep",
@@ -83,8 +106,8 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 @click.option(
     "--best",
     type=click.IntRange(min=1),
-    default=SIMULATED,
-    help="Number of layouts to simulate: those with the shortest estimates.",
+    help="Number of layouts or combinations to simulate: those with the best estimates. By "
+    f"default {SIMULATED} layouts, {KEYS_SIMULATED} combinations.",
 )
 @click.option(
     "--beta",
@@ -102,8 +125,8 @@ _NAMES = {"start": "start, estimated", "estimate": "found, estimated"}
 @seed_option
 @allow_hooks_option
 @out_folder_option(
-    "Folder for the best strategy so far and the state of the search: results/NAME-search by "
-    "default, none with --json.",
+    "Folder for the best scenario so far and the state of the search: results/NAME-search by "
+    "default, with --over results/NAME/search_KEYS; none with --json.",
 )
 @click.option("--resume", is_flag=True, help="Continue the search in the folder.")
 @click.option(
@@ -119,10 +142,13 @@ def search_command(
     context: click.Context,
     scenario: Path,
     overrides: list[Override],
+    over: tuple[str, ...],
+    minimize: str | None,
+    maximize: str | None,
     rounds: int,
     budget: int | None,
     keep: str,
-    best: int,
+    best: int | None,
     beta: float | None,
     space: Space,
     seed: int | None,
@@ -133,14 +159,34 @@ def search_command(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Search for a faster strategy for a training job.
+    """Search for a faster strategy of a training job, or for the best values of any keys.
 
-    FILE is a scenario of `kind: training` or `kind: llm`. With `kind: training`, the search starts
-    with its parallelization strategy, proposes random placements of operators on servers, and
-    accepts or rejects each as FlexFlow does. With `family: topoopt`, each round also makes a
-    topology for its strategy. With `kind: llm`, the search estimates all layouts that fit into the
-    memory of a rank, and simulates the best ones. The folder of --out holds scenario.yaml, which
-    `cosim run` takes; with `kind: training` also strategy.json."""
+    With --over, the search is over the values of these keys, for any scenario. It estimates
+    combinations, as many as --budget says, and simulates the best ones on the scenario's fabric.
+    If you stop it, the same command continues it.
+
+    Without --over, FILE is a scenario of `kind: training` or `kind: llm`. With `kind: training`,
+    the search starts with its parallelization strategy, proposes random placements of operators on
+    servers, and accepts or rejects each as FlexFlow does. With `family: topoopt`, each round also
+    makes a topology for its strategy. With `kind: llm`, the search estimates all layouts that fit
+    into the memory of a rank, and simulates the best ones. The folder of --out holds scenario.yaml,
+    which `cosim run` takes; with `kind: training` also strategy.json."""
+    if over:
+        _require_default(context, _NOT_OF_KEYS, _NO_OVER)
+        search_over(
+            scenario,
+            with_seed(overrides, seed),
+            [axis(text) for text in over],
+            Goal.of(minimize, maximize),
+            BUDGET if budget is None else budget,
+            KEYS_SIMULATED if best is None else best,
+            out,
+            address,
+            as_json=as_json,
+            allow_hooks=allow_hooks,
+        )
+        return
+    _require_default(context, ("minimize", "maximize"), "expected --over with keys and values")
     fabrics = _fabrics(check)
     loaded = simulate.load(scenario, with_seed(overrides, seed))
     if fabrics:
@@ -151,7 +197,9 @@ def search_command(
     if has_layouts(loaded):
         _require_default(context, ("rounds", "beta", "space"), _NO_ROUNDS)
         kept = [key for key in keep.split(",") if key]
-        search = LayoutSearch(loaded, budget, folder, address, kept=kept, simulated=best)
+        search = LayoutSearch(
+            loaded, budget, folder, address, kept=kept, simulated=best or SIMULATED
+        )
         _search_layouts(
             loaded, search, folder, fabrics, address, as_json=as_json, allow_hooks=allow_hooks
         )
@@ -352,7 +400,8 @@ def _elsewhere(
 ) -> list[Result]:
     points = [Point(fabric, load_scenario(best, {"fabric": fabric})) for fabric in fabrics]
     kept = None if folder is None else folder / CHECKS_NAME
-    outcomes = run_points(points, place=place_at(address), folder=kept, allow_hooks=allow_hooks)
+    with closing(place_at(address)) as place:
+        outcomes = run_points(points, place=place, folder=kept, allow_hooks=allow_hooks)
     require_all(outcomes)
     return [outcome.result for outcome in outcomes if outcome.result is not None]
 

@@ -12,6 +12,7 @@ from bridge.batch.points import Outcome
 from bridge.batch.sweep import Axis, SweepPoint
 from bridge.cli.console import output
 from bridge.present.metrics import METRICS, Metric
+from bridge.present.quantities import steady
 from bridge.present.replicates import CONFIDENCE, interval_text, of_metric
 from bridge.present.table import table
 from bridge.results.result import Result
@@ -64,7 +65,7 @@ def print_repeated(group: Repeated, metrics: Sequence[Metric]) -> None:
         found = of_metric(metric, group.results)
         if found is not None:
             numbers = (found.mean, found.half_width, found.least, found.greatest)
-            rows.append((metric.name, *map(metric.text_of, numbers)))
+            rows.append((metric.name, *steady([metric.text_of(one) for one in numbers])))
     count = len(group.results)
     headings = (f"{count} seeds", "mean", f"± {CONFIDENCE:.0%}", "least", "greatest")
     output().print(table(headings, rows))

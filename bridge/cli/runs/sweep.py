@@ -34,6 +34,7 @@ from bridge.cli.runs.points import (
     Shard,
     jobs_option,
     on_option,
+    over_option,
     require_all,
     run_counted,
     shard_option,
@@ -50,14 +51,7 @@ from frontend.loading.overrides import Override
 @click.command("sweep")
 @scenario_argument
 @set_option
-@click.option(
-    "--over",
-    "axes",
-    metavar="KEY=VALUE,VALUE,…",
-    multiple=True,
-    help="A key and the values to try; repeat it to try all combinations. A value may be a range: "
-    "8..64*2 is 8, 16, 32, 64, and 100Gbps..400Gbps+100Gbps has four values.",
-)
+@over_option
 @click.option(
     "--metric",
     "names",
@@ -82,7 +76,7 @@ from frontend.loading.overrides import Override
 def sweep_command(
     scenario: Path,
     overrides: list[Override],
-    axes: tuple[str, ...],
+    over: tuple[str, ...],
     names: tuple[str, ...],
     seed: int | None,
     seeds: int | None,
@@ -98,12 +92,12 @@ def sweep_command(
     The command simulates FILE with every combination of the values of --over. A point is one
     combination. The points run in processes of their own, so a failure does not affect the
     others. If you stop a sweep, the same command continues it."""
-    if not axes and seeds is None:
+    if not over and seeds is None:
         raise click.UsageError("missing option --over or --seeds")
     run_sweep(
         scenario,
         with_seed(overrides, seed),
-        [axis(text) for text in axes],
+        [axis(text) for text in over],
         seeds,
         out,
         names,
@@ -221,6 +215,7 @@ def _print(
         made = table(
             [*keys, *(metric.name for metric in metrics[:count])],
             [row[: len(keys) + count] for row in rows],
+            names=len(keys),
         )
         wanted = console.measure(made, options=console.options.update(width=WIDTH)).maximum
         if all_metrics or wanted <= console.width:

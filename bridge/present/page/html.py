@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 
 from bridge.present.pictures.chart import Chart
+from bridge.present.quantities import steady_columns
 
 _DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
@@ -42,7 +43,7 @@ def table(
             for index, cell in enumerate(row)
         )
         + "</tr>"
-        for row in rows
+        for row in steady_columns(rows)
     )
     kind = ' class="text"' if text else ""
     return (

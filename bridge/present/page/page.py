@@ -362,7 +362,9 @@ def write_page(results: Mapping[str, Result], file: Path) -> None:
     write_whole(file, page_text(results).encode())
 
 
-def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = None) -> str:
+def page_text(
+    results: Mapping[str, Result], links: Mapping[str, str] | None = None, chooser: str = ""
+) -> str:
     """Return the text of a report.
 
     Parameters
@@ -371,6 +373,8 @@ def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = N
         As for `write_page`.
     links : mapping of str to str, optional
         Texts and addresses of links before those of the sections.
+    chooser : str
+        A form to choose other results, as HTML, before the first section.
 
     Raises
     ------
@@ -397,7 +401,7 @@ def page_text(results: Mapping[str, Result], links: Mapping[str, str] | None = N
     body = _BODY.format(
         title=escape(title),
         contents="".join(contents),
-        sections="".join(sections),
+        sections=chooser + "".join(sections),
         # A text with </script> would end the element.
         charts=json.dumps(charts, allow_nan=False).replace("<", "\\u003c"),
         library=library,
