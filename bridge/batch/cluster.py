@@ -1,0 +1,335 @@
+"""A cluster at the level of jobs: each kind of placement is simulated alone, once.
+
+A job alone on its ranks takes a time, and puts a load on its links: the part of this time for which
+a link is busy with it. Jobs that share no link take what they take alone. If the loads of a link
+add up to more than 1, the jobs on it run slower: their speeds are the max-min fair ones with which
+no link is busy all of the time and more. That is what is left of interference if the phases in
+which jobs communicate interleave as well as they can; it is a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from heapq import heapify, heappop
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bridge.batch.interference import fairness
+from bridge.results.measurements import Schedule
+from bridge.results.result import Result
+from bridge.simulator.jobs import Ran, job_durations, schedule_block
+from frontend import Scenario, load_scenario
+from frontend.compiler.shapes import Shape, Shapes
+from frontend.errors import RefusedError, ScenarioError
+from frontend.resolve import resolve
+from frontend.resolve.jobs import iterations
+from frontend.resolve.queueing import Queue, Started
+from frontend.scenario.work import Work
+from frontend.topologies import TOPOLOGIES
+
+Simulate = Callable[[Scenario], Result]
+
+_SIMULATED_ITERATIONS = 3
+"""More iterations take the time of the last of these: the windows of connections are open then."""
+
+
+@dataclass(frozen=True)
+class EstimatedJob:
+    """How long a job takes."""
+
+    name: str
+    """Name of the job."""
+    ranks: int
+    """Number of its ranks."""
+    waiting_ns: float
+    """Time from its arrival to its start."""
+    alone_ns: float
+    """Time from its start to its end, if no other job used its links."""
+    time_ns: float
+    """Time from its start to its end."""
+    slowdown: float
+    """time_ns / alone_ns."""
+    is_simulated: bool
+    """Whether a simulation had this placement, or one with equal links. Otherwise, the simulated
+    one has links of the same kinds, but other messages may share them."""
+
+
+@dataclass(frozen=True)
+class ClusterEstimate:
+    """When and where jobs run, and how fast."""
+
+    schedule: Schedule
+    """When and where they run."""
+    fairness: float
+    """Jain's index of the speeds of the jobs, each relative to its speed alone."""
+    simulations: int
+    """Number of placements that were simulated."""
+    jobs: tuple[EstimatedJob, ...]
+    """One entry for each job."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dictionaries, lists, numbers and strings."""
+        return {**asdict(self), "schedule": self.schedule.model_dump(mode="json")}
+
+
+class Load(NamedTuple):
+    """What a job does to links."""
+
+    links: NDArray[np.int64]
+    part: NDArray[np.float64]
+    """For each link, the part of the time for which the job alone keeps it busy."""
+
+
+class _Alone(NamedTuple):
+    """A job without others."""
+
+    time_ps: int
+    rate_bps: NDArray[np.float64]
+    """What each of `Shape.connections` sends on average, with headers."""
+
+
+class _Placements:
+    """Simulates jobs alone, at most some placements of each kind."""
+
+    def __init__(self, scenario: Scenario, simulate: Simulate, most: int | None) -> None:
+        self.resolved = resolve(scenario)
+        self._data = scenario.resolved() | {"queueing": "none"}
+        self._simulate = simulate
+        self._most = most
+        self._shapes = Shapes(self.resolved)
+        self._exact: dict[bytes, _Alone] = {}
+        self._of_kind: dict[bytes, list[_Alone]] = {}
+
+    @property
+    def simulations(self) -> int:
+        return len(self._exact)
+
+    def of(self, work: Work, members: tuple[int, ...]) -> tuple[int, Load, bool]:
+        """Return the time of a job alone, its load, and whether this placement was simulated."""
+        shape = self._shapes.of(work, members)
+        alone = self._exact.get(shape.exact)
+        alike = self._of_kind.setdefault(shape.kind, [])
+        if alone is None and (self._most is None or len(alike) < self._most):
+            alone = self._exact[shape.exact] = self._alone(work, members, shape)
+            alike.append(alone)
+        found = alone or alike[0]
+        links, place = np.unique(shape.links, return_inverse=True)
+        sent = np.bincount(place, np.repeat(found.rate_bps, np.diff(shape.begin)), len(links))
+        part = np.minimum(1.0, sent / self.resolved.network.rate_bps[links])
+        return found.time_ps, Load(links[part > 0], part[part > 0]), alone is not None
+
+    def _alone(self, work: Work, members: tuple[int, ...], shape: Shape) -> _Alone:
+        assert work.job is not None
+        entry, count = int(work.prefix.split(".")[1]), iterations(work)
+        own = self._data["jobs"][entry] | {"name": work.job.name, "arrivals": None, "ranks": None}
+        own |= {"placement": list(members), "arrival": "0s"}
+        own["iterations"] = min(count, _SIMULATED_ITERATIONS)
+        result = self._simulate(load_scenario(self._data | {"jobs": [own]}))
+        (job,) = result.jobs or (None,)
+        if job is None:  # it has nothing to do
+            return _Alone(0, np.zeros(len(shape.connections)))
+        time = job_durations(result.to_dict())[job.name]
+        sent = {
+            (row["source"], row["target"], row["route"]): row["payload_bytes"]
+            for row in result.tables.rows("flows")
+        }
+        ends = shape.nodes[shape.connections[:, :2]]
+        row = np.column_stack([ends, shape.connections[:, 2]]).tolist()
+        network = result.network
+        headers = network.wire_bytes / max(1, network.payload_bytes)
+        rate = np.array([sent.get(tuple(one), 0) for one in row]) * headers * 8e12 / time
+        last = job.iterations[-1]
+        return _Alone(time + (count - len(job.iterations)) * round(1000 * last.time_ns), rate)
+
+
+def estimate(
+    scenario: Scenario, simulate: Simulate, placements: int | None = None
+) -> ClusterEstimate:
+    """Return when and where the jobs of a cluster run, and how fast.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The jobs.
+    simulate : callable
+        Simulates one job alone.
+    placements : int, optional
+        How many placements of each kind to simulate. None: all that differ.
+
+    Raises
+    ------
+    ScenarioError
+        If the jobs cannot be simulated alone.
+    """
+    _require_alone(scenario)
+    found = _Placements(scenario, simulate, placements)
+    return _Cluster(scenario, found).run()
+
+
+def _require_alone(scenario: Scenario) -> None:
+    refused = None
+    if not scenario.jobs:
+        refused = RefusedError("workload", "expected jobs instead")
+    elif scenario.events:
+        refused = RefusedError("events", "expected none, because each job is simulated alone")
+    elif TOPOLOGIES[scenario.topology.family].optimised:
+        because = "because an optimiser makes the links of this one for the jobs"
+        refused = RefusedError("topology.family", f"expected another one, {because}")
+    if refused is not None:
+        raise ScenarioError(refused.sentence(scenario.model_dump(mode="json", exclude_unset=True)))
+
+
+@dataclass
+class _Running:
+    """A job that runs."""
+
+    members: tuple[int, ...]
+    start_ps: int
+    alone_ps: int
+    load: Load
+    is_simulated: bool
+    left_ps: int
+    """What is left of `alone_ps`."""
+    speed: float = 1.0
+
+    def advance(self, time_ps: int) -> None:
+        """Let the job run for some time."""
+        self.left_ps -= (
+            time_ps if self.speed == 1 else min(self.left_ps, round(time_ps * self.speed))
+        )
+
+    def end_ps(self, now: int) -> int:
+        """Return when the job ends if its speed stays what it is."""
+        return now + (self.left_ps if self.speed == 1 else -int(-self.left_ps // self.speed))
+
+
+class _Cluster:
+    """The jobs of a cluster over time."""
+
+    def __init__(self, scenario: Scenario, placements: _Placements) -> None:
+        self._work = scenario.work
+        self._placements = placements
+        resolved = placements.resolved
+        self._ranks, self._links = resolved.ranks, resolved.network.links
+        self._queue = Queue(scenario, resolved.ranks, resolved.layout)
+        self._running: dict[int, _Running] = {}
+        self._ended: dict[int, tuple[_Running, int]] = {}
+        self._now = 0
+
+    def run(self) -> ClusterEstimate:
+        arrivals = [(_arrival(work), number) for number, work in enumerate(self._work)]
+        heapify(arrivals)
+        while arrivals or self._running:
+            ends = [(job.end_ps(self._now), number) for number, job in self._running.items()]
+            end = min(ends, default=None)
+            if end is not None and (not arrivals or end[0] <= arrivals[0][0]):
+                self._advance(end[0])
+                self._ended[end[1]] = self._running.pop(end[1]), self._now
+                self._start(self._queue.end(self._now, end[1]))
+            else:
+                time, number = heappop(arrivals)
+                self._advance(time)
+                self._start(self._queue.arrive(time, number))
+            for job, speed in zip(
+                self._running.values(),
+                speeds([job.load for job in self._running.values()], self._links),
+                strict=True,
+            ):
+                job.speed = speed
+        return self._estimate()
+
+    def _advance(self, now: int) -> None:
+        for job in self._running.values():
+            job.advance(now - self._now)
+        self._now = now
+
+    def _start(self, started: Iterable[Started]) -> None:
+        for number, members in started:
+            time, load, is_simulated = self._placements.of(self._work[number], members)
+            self._running[number] = _Running(members, self._now, time, load, is_simulated, time)
+
+    def _estimate(self) -> ClusterEstimate:
+        rows, jobs = [], []
+        for number in sorted(self._ended):
+            (job, end), work = self._ended[number], self._work[number]
+            assert work.job is not None
+            arrival, start = _arrival(work) / 1000, job.start_ps / 1000
+            rows.append(Ran(work.job.name, arrival, start, end / 1000, job.members))
+            time = end - job.start_ps
+            slowdown = time / job.alone_ps if job.alone_ps else 1.0
+            jobs.append(
+                EstimatedJob(
+                    work.job.name,
+                    len(job.members),
+                    start - arrival,
+                    job.alone_ps / 1000,
+                    time / 1000,
+                    slowdown,
+                    job.is_simulated,
+                )
+            )
+        block = schedule_block(rows, self._ranks, self._now / 1000)
+        return ClusterEstimate(
+            Schedule.model_validate(block),
+            fairness([job.slowdown for job in jobs]),
+            self._placements.simulations,
+            tuple(jobs),
+        )
+
+
+def _arrival(work: Work) -> int:
+    assert work.job is not None
+    return int(work.job.arrival)
+
+
+def speeds(loads: Sequence[Load], links: int) -> list[float]:
+    """Return the speeds of jobs, relative to what they are alone.
+
+    They are the max-min fair ones with which no link is busy for more than all of the time.
+
+    Parameters
+    ----------
+    loads : sequence of Load
+        What each job does to links if it runs at the speed 1.
+    links : int
+        Number of links of the network.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole = Load(np.array([0]), np.array([1.0]))
+    >>> light = Load(np.array([0, 1]), np.array([0.25, 1.0]))
+    >>> speeds([whole, light, Load(np.array([2]), np.array([1.0]))], 3)
+    [0.8, 0.8, 1.0]
+    """
+    if not loads:
+        return []
+    result = np.ones(len(loads))
+    total = np.zeros(links)
+    for load in loads:
+        total[load.links] += load.part
+    if (total <= 1).all():
+        return result.tolist()
+    job = np.repeat(np.arange(len(loads)), [len(load.links) for load in loads])
+    link = np.concatenate([load.links for load in loads])
+    part = np.concatenate([load.part for load in loads])
+    crowded = (total[link] > 1) & (part > 0)
+    job, link, part = job[crowded], link[crowded], part[crowded]
+    is_open, room = np.ones(len(loads), np.bool_), np.ones(links)
+    while True:
+        mine = is_open[job]
+        asked = np.bincount(link[mine], part[mine], links)
+        limit = np.where(asked > 0, room / np.where(asked > 0, asked, 1), np.inf)
+        speed = limit.min()
+        if speed >= 1:
+            return result.tolist()
+        at = limit <= speed * (1 + 1e-12)
+        slowed = np.zeros(len(loads), np.bool_)
+        slowed[job[mine & at[link]]] = True
+        result[slowed] = speed
+        taken = slowed[job]
+        room -= np.bincount(link[taken], part[taken] * speed, links)
+        is_open &= ~slowed
