@@ -27,7 +27,7 @@ from frontend.errors import RefusedError, ScenarioError
 from frontend.resolve import resolve
 from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
-from frontend.scenario.work import Work
+from frontend.scenario.work import Work, work_of_job
 from frontend.topologies import TOPOLOGIES
 
 Simulate = Callable[[Scenario], Result]
@@ -87,6 +87,8 @@ class _Alone(NamedTuple):
     """A job without others."""
 
     time_ps: int
+    last_ps: int
+    """Time of its last iteration."""
     rate_bps: NDArray[np.float64]
     """What each of `Shape.connections` sends on average, with headers."""
 
@@ -100,8 +102,8 @@ class _Placements:
         self._simulate = simulate
         self._most = most
         self._shapes = Shapes(self.resolved)
-        self._exact: dict[bytes, _Alone] = {}
-        self._of_kind: dict[bytes, list[_Alone]] = {}
+        self._exact: dict[tuple[bytes, int], _Alone] = {}
+        self._of_kind: dict[tuple[bytes, int], list[_Alone]] = {}
 
     @property
     def simulations(self) -> int:
@@ -109,28 +111,32 @@ class _Placements:
 
     def of(self, work: Work, members: tuple[int, ...]) -> tuple[int, Load, bool]:
         """Return the time of a job alone, its load, and whether this placement was simulated."""
-        shape = self._shapes.of(work, members)
-        alone = self._exact.get(shape.exact)
-        alike = self._of_kind.setdefault(shape.kind, [])
+        count = iterations(work)
+        short = _with_iterations(work, min(count, _SIMULATED_ITERATIONS))
+        shape = self._shapes.of(short, members)
+        alone = self._exact.get((shape.exact, iterations(short)))
+        alike = self._of_kind.setdefault((shape.kind, iterations(short)), [])
         if alone is None and (self._most is None or len(alike) < self._most):
-            alone = self._exact[shape.exact] = self._alone(work, members, shape)
+            alone = self._alone(short, members, shape)
+            self._exact[shape.exact, iterations(short)] = alone
             alike.append(alone)
         found = alone or alike[0]
         links, place = np.unique(shape.links, return_inverse=True)
         sent = np.bincount(place, np.repeat(found.rate_bps, np.diff(shape.begin)), len(links))
         part = np.minimum(1.0, sent / self.resolved.network.rate_bps[links])
-        return found.time_ps, Load(links[part > 0], part[part > 0]), alone is not None
+        time = found.time_ps + (count - iterations(short)) * found.last_ps
+        return time, Load(links[part > 0], part[part > 0]), alone is not None
 
     def _alone(self, work: Work, members: tuple[int, ...], shape: Shape) -> _Alone:
         assert work.job is not None
-        entry, count = int(work.prefix.split(".")[1]), iterations(work)
+        entry = int(work.prefix.split(".")[1])
         own = self._data["jobs"][entry] | {"name": work.job.name, "arrivals": None, "ranks": None}
         own |= {"placement": list(members), "arrival": "0s"}
-        own["iterations"] = min(count, _SIMULATED_ITERATIONS)
+        own["iterations"] = iterations(work)
         result = self._simulate(load_scenario(self._data | {"jobs": [own]}))
         (job,) = result.jobs or (None,)
         if job is None:  # it has nothing to do
-            return _Alone(0, np.zeros(len(shape.connections)))
+            return _Alone(0, 0, np.zeros(len(shape.connections)))
         time = job_durations(result.to_dict())[job.name]
         sent = {
             (row["source"], row["target"], row["route"]): row["payload_bytes"]
@@ -141,8 +147,14 @@ class _Placements:
         network = result.network
         headers = network.wire_bytes / max(1, network.payload_bytes)
         rate = np.array([sent.get(tuple(one), 0) for one in row]) * headers * 8e12 / time
-        last = job.iterations[-1]
-        return _Alone(time + (count - len(job.iterations)) * round(1000 * last.time_ns), rate)
+        return _Alone(time, round(1000 * job.iterations[-1].time_ns), rate)
+
+
+def _with_iterations(work: Work, count: int) -> Work:
+    """Return a job with another number of iterations."""
+    assert work.job is not None
+    job = work.job.model_copy(update={"iterations": count})
+    return work_of_job(int(work.prefix.split(".")[1]), work.label, job)
 
 
 def estimate(

@@ -39,7 +39,7 @@ class Shape(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """What all jobs of an entry of `jobs` have in common, in ranks of the job."""
+    """What all jobs with the same workload have in common, in ranks of the job."""
 
     issues: Sequence[Issue]
     """The collectives that differ."""
@@ -74,11 +74,12 @@ class Shapes:
         ScenarioError
             If the workload cannot be simulated on these ranks.
         """
-        key = work.prefix, members
+        name = work.workload.model_dump_json() + str(work.collective) + str(len(members))
+        key = name, members
         if key not in self._found:
-            if work.prefix not in self._kinds:
-                self._kinds[work.prefix] = self._kind(work, len(members))
-            self._found[key] = self._shape(work.prefix, members)
+            if name not in self._kinds:
+                self._kinds[name] = self._kind(work, len(members))
+            self._found[key] = self._shape(name, members)
         return self._found[key]
 
     def _kind(self, work: Work, ranks: int) -> _Kind:
@@ -88,8 +89,8 @@ class Shapes:
         )
         return _Kind(tuple(alike), _messages(plan, ranks))
 
-    def _shape(self, prefix: str, members: tuple[int, ...]) -> Shape:
-        kind, place = self._kinds[prefix], np.array(members, np.int64)
+    def _shape(self, name: str, members: tuple[int, ...]) -> Shape:
+        kind, place = self._kinds[name], np.array(members, np.int64)
         uses = [self._library.use(_placed(issue, members)) for issue in kind.issues]
         own = kind.flows.copy()
         own[:, :2] = place[own[:, :2]]
@@ -102,10 +103,10 @@ class Shapes:
             flows.append(rows)
             groups.append(group)
         nodes = _by_first_use(np.concatenate([place, *groups]))[0]
-        return self._of_paths(prefix, place, nodes, np.concatenate(flows), uses)
+        return self._of_paths(name, place, nodes, np.concatenate(flows), uses)
 
     def _of_paths(
-        self, prefix: str, place: Ids, nodes: Ids, flows: networks.Flows, uses: Sequence[Use]
+        self, name: str, place: Ids, nodes: Ids, flows: networks.Flows, uses: Sequence[Use]
     ) -> Shape:
         network = self._resolved.network
         number = np.full(network.nodes, -1)
@@ -129,7 +130,7 @@ class Shapes:
             *(np.argsort(place), order, network.buffer_bytes[used]),
             _by_first_use(ends.astype(np.int64))[1],
         ]
-        kind = _digest(prefix.encode(), alike)
+        kind = _digest(name.encode(), alike)
         return Shape(_digest(kind, equal), kind, rows, nodes, begin, links)
 
 
