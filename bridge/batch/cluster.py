@@ -10,8 +10,9 @@ which jobs communicate interleave as well as they can; it is a lower bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from heapq import heapify, heappop
+from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from bridge.simulator.jobs import Ran, job_durations, schedule_block
 from frontend import Scenario, load_scenario
 from frontend.compiler.shapes import Shape, Shapes
 from frontend.errors import RefusedError, ScenarioError
+from frontend.goodput import Period
 from frontend.resolve import resolve
 from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
@@ -55,6 +57,8 @@ class EstimatedJob:
     is_simulated: bool
     """Whether a simulation had this placement, or one with equal links. Otherwise, the simulated
     one has links of the same kinds, but other messages may share them."""
+    failures: int
+    """How often it failed, and went on from its last complete checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ class ClusterEstimate:
     """Jain's index of the speeds of the jobs, each relative to its speed alone."""
     simulations: int
     """Number of placements that were simulated."""
+    goodput: float
+    """Time that the jobs need alone without failures, relative to the time that they have; both
+    times the number of their ranks. It is what neighbours, checkpoints and failures leave."""
     jobs: tuple[EstimatedJob, ...]
     """One entry for each job."""
 
@@ -196,7 +203,7 @@ def _require_alone(scenario: Scenario) -> None:
 
 @dataclass
 class _Running:
-    """A job that runs."""
+    """A job that runs, and never fails."""
 
     members: tuple[int, ...]
     start_ps: int
@@ -206,23 +213,104 @@ class _Running:
     left_ps: int
     """What is left of `alone_ps`."""
     speed: float = 1.0
+    failures: int = 0
+
+    @property
+    def communicates(self) -> bool:
+        """Whether it loads links now."""
+        return True
 
     def advance(self, time_ps: int) -> None:
         """Let the job run for some time."""
-        self.left_ps -= (
-            time_ps if self.speed == 1 else min(self.left_ps, round(time_ps * self.speed))
-        )
+        self.left_ps -= self._work_ps(time_ps)
 
-    def end_ps(self, now: int) -> int:
-        """Return when the job ends if its speed stays what it is."""
-        return now + (self.left_ps if self.speed == 1 else -int(-self.left_ps // self.speed))
+    def next_ps(self, now: int) -> int:
+        """Return when something happens to the job if its speed stays what it is."""
+        return now + self._time_ps(self.left_ps)
+
+    def proceed(self, now: int) -> bool:
+        """Let this happen now, and return whether the job has ended."""
+        return self.left_ps == 0
+
+    def _work_ps(self, time_ps: int) -> int:
+        """Return what of `left_ps` is done in some time."""
+        return time_ps if self.speed == 1 else min(self.left_ps, round(time_ps * self.speed))
+
+    def _time_ps(self, work_ps: int) -> int:
+        return work_ps if self.speed == 1 else -int(-work_ps // self.speed)
+
+
+@dataclass
+class _Failing(_Running):
+    """A job that writes checkpoints, and goes on from the last complete one when it fails.
+
+    It trains for the interval, stops for the stall, and trains again while the checkpoint is
+    written. A failure at any time is followed by a restart. See `frontend.goodput`.
+    """
+
+    period: Period = field(kw_only=True)
+    interval_ps: int = field(kw_only=True)
+    draw: Random = field(kw_only=True)
+    fails_ps: int = 0
+    """When it fails next."""
+    phase_ps: int = 0
+    """What is left of the interval, the stall or the restart."""
+    trains: bool = True
+    restarts: bool = False
+    kept_ps: int = 0
+    """`left_ps` in the last complete checkpoint."""
+    written: tuple[int, int] | None = None
+    """`left_ps` in the checkpoint that is being written, and when it is complete."""
+
+    def __post_init__(self) -> None:
+        self.kept_ps, self.phase_ps = self.left_ps, self.interval_ps
+        self._draw_failure(self.start_ps)
+
+    @property
+    def communicates(self) -> bool:
+        return self.trains
+
+    def advance(self, time_ps: int) -> None:
+        work = self._work_ps(time_ps) if self.trains else 0
+        self.left_ps -= work
+        self.phase_ps = max(0, self.phase_ps - (work if self.trains else time_ps))
+
+    def next_ps(self, now: int) -> int:
+        phase = min(self.phase_ps, self.left_ps) if self.trains else self.phase_ps
+        return min(self.fails_ps, now + (self._time_ps(phase) if self.trains else phase))
+
+    def proceed(self, now: int) -> bool:
+        if self.written is not None and self.written[1] <= now:
+            self.kept_ps, self.written = self.written[0], None
+        if self.trains and self.left_ps == 0:
+            return True
+        if self.fails_ps <= now:
+            self.failures += 1
+            self.left_ps, self.written = self.kept_ps, None
+            self.trains, self.restarts = False, True
+            self.phase_ps = _ps(self.period.restart_s)
+            self._draw_failure(now)
+        elif self.phase_ps == 0 and self.trains:
+            self.trains, self.restarts, self.phase_ps = False, False, _ps(self.period.stall_s)
+        elif self.phase_ps == 0:
+            if not self.restarts:
+                self.written = self.left_ps, now + _ps(self.period.write_s)
+            self.trains, self.phase_ps = True, self.interval_ps
+        return False
+
+    def _draw_failure(self, now: int) -> None:
+        self.fails_ps = now + _ps(self.draw.expovariate(self.period.failures_per_s))
+
+
+def _ps(seconds: float) -> int:
+    return round(seconds * 10**12)
 
 
 class _Cluster:
     """The jobs of a cluster over time."""
 
     def __init__(self, scenario: Scenario, placements: _Placements) -> None:
-        self._work = scenario.work
+        self._work, self._seed = scenario.work, scenario.seed
         self._placements = placements
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links
@@ -235,21 +323,20 @@ class _Cluster:
         arrivals = [(_arrival(work), number) for number, work in enumerate(self._work)]
         heapify(arrivals)
         while arrivals or self._running:
-            ends = [(job.end_ps(self._now), number) for number, job in self._running.items()]
-            end = min(ends, default=None)
-            if end is not None and (not arrivals or end[0] <= arrivals[0][0]):
-                self._advance(end[0])
-                self._ended[end[1]] = self._running.pop(end[1]), self._now
-                self._start(self._queue.end(self._now, end[1]))
+            steps = [(job.next_ps(self._now), number) for number, job in self._running.items()]
+            step = min(steps, default=None)
+            if step is not None and (not arrivals or step[0] <= arrivals[0][0]):
+                self._advance(step[0])
+                if self._running[step[1]].proceed(self._now):
+                    self._ended[step[1]] = self._running.pop(step[1]), self._now
+                    self._start(self._queue.end(self._now, step[1]))
             else:
                 time, number = heappop(arrivals)
                 self._advance(time)
                 self._start(self._queue.arrive(time, number))
-            for job, speed in zip(
-                self._running.values(),
-                speeds([job.load for job in self._running.values()], self._links),
-                strict=True,
-            ):
+            active = [job for job in self._running.values() if job.communicates]
+            found = speeds([job.load for job in active], self._links)
+            for job, speed in zip(active, found, strict=True):
                 job.speed = speed
         return self._estimate()
 
@@ -261,7 +348,21 @@ class _Cluster:
     def _start(self, started: Iterable[Started]) -> None:
         for number, members in started:
             time, load, is_simulated = self._placements.of(self._work[number], members)
-            self._running[number] = _Running(members, self._now, time, load, is_simulated, time)
+            self._running[number] = self._job(number, members, time, load, is_simulated)
+
+    def _job(
+        self, number: int, members: tuple[int, ...], time: int, load: Load, is_simulated: bool
+    ) -> _Running:
+        work = self._work[number]
+        trained = work.kind.training(work.workload, len(members))
+        if trained is None or trained.period is None or not time:
+            return _Running(members, self._now, time, load, is_simulated, time)
+        return _Failing(
+            *(members, self._now, time, load, is_simulated, time),
+            period=trained.period,
+            interval_ps=_ps(trained.interval_s),
+            draw=Random(f"failures {self._seed} {number}"),
+        )
 
     def _estimate(self) -> ClusterEstimate:
         rows, jobs = [], []
@@ -281,13 +382,17 @@ class _Cluster:
                     time / 1000,
                     slowdown,
                     job.is_simulated,
+                    job.failures,
                 )
             )
+        needed = sum(job.ranks * job.alone_ns for job in jobs)
+        had = sum(job.ranks * job.time_ns for job in jobs)
         block = schedule_block(rows, self._ranks, self._now / 1000)
         return ClusterEstimate(
             Schedule.model_validate(block),
             fairness([job.slowdown for job in jobs]),
             self._placements.simulations,
+            needed / had if had else 1.0,
             tuple(jobs),
         )
 

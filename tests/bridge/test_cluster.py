@@ -137,6 +137,51 @@ def test_placements_with_equal_links_take_the_same_time(fabric):
     assert all(len(one) == 1 for one in times.values())
 
 
+LLM: dict[str, Any] = {
+    "kind": "llm",
+    "model": {"card": "llama3_8b", "layers": 2, "hidden": 512, "heads": 4, "kv_heads": 4}
+    | {"feed_forward": 1024, "vocabulary": 4096, "sequence": 256},
+    "layout": {"tp": 2},
+    "global_batch": 4,
+    "compute": {"accelerator": "h100", "efficiency": 0.001},
+}
+FAILURES = {"per_rank_year": 600_000, "restart": "1s", "interval": "4s", "write_rate": "50MB/s"}
+
+
+@pytest.mark.parametrize("stall", [None, "0.2s"])
+def test_goodput_is_that_of_the_closed_form(stall):
+    """Daly's form for what a job keeps, with many hundred failures: within 3 %."""
+    workload = LLM | {"failures": FAILURES | {"stall": stall}}
+    job = {"name": "a", "ranks": 4, "workload": workload, "iterations": 100_000}
+    content = {"topology": FLAT, "fabric": "analytical", "jobs": [job]}
+    scenario = load_scenario(content)
+    training = scenario.work[0].kind.training(scenario.work[0].workload, 4)
+    assert training is not None
+    assert training.period is not None
+    found = estimated(content)
+    assert found.jobs[0].failures > 500
+    expected = training.period.goodput(training.interval_s)
+    assert 0.2 < expected < 0.95
+    assert found.goodput == pytest.approx(expected, rel=0.03)
+    rate = found.jobs[0].failures / found.jobs[0].time_ns * 1e9
+    assert rate == pytest.approx(training.period.failures_per_s, rel=0.15)
+    assert estimated(content) == found
+    assert estimated(content | {"seed": 2}) != found
+
+
+def test_a_failed_job_keeps_the_next_one_waiting():
+    """The second job waits for as long as the first one needs with its failures."""
+    failing = {"name": "a", "ranks": 8, "iterations": 20_000}
+    failing |= {"workload": LLM | {"failures": FAILURES}}
+    after = {"name": "b", "ranks": 8, "workload": RING, "arrival": "1s"}
+    content = {"topology": FLAT, "fabric": "analytical", "queueing": "fifo"}
+    a, b = estimated(content | {"jobs": [failing, after]}).jobs
+    assert a.failures > 0
+    assert b.failures == 0
+    assert a.time_ns > a.alone_ns
+    assert b.waiting_ns == pytest.approx(a.time_ns - 1e9)
+
+
 @given(
     st.lists(
         st.dictionaries(st.integers(0, 4), st.floats(0.01, 1), min_size=1), min_size=1, max_size=6

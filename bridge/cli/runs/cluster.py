@@ -98,6 +98,8 @@ def _print(found: ClusterEstimate) -> None:
         ("waiting", f"mean {time_text(schedule.waiting_mean_ns)}"),
         ("completion", f"mean {time_text(schedule.completion_mean_ns)}"),
         ("utilization", f"{percent_text(schedule.utilization)} of {schedule.ranks} ranks"),
+        ("failures", str(sum(job.failures for job in jobs))),
+        ("goodput", f"{percent_text(found.goodput)} of the time of the jobs"),
         ("fairness", f"{found.fairness:.3f} (Jain's index of the speeds)"),
     ]
     console.print()
