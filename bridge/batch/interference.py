@@ -136,8 +136,6 @@ def interference(together: Result, alone: Sequence[Result]) -> Interference:
     slowdowns = tuple(
         _slowdown(job, single[name], shared[name]) for name, job in placed.items() if name in single
     )
-    speeds = [1 / job.slowdown for job in slowdowns]
-    squares = len(speeds) * sum(speed**2 for speed in speeds)
     used = {job.name: _bytes(result) for result in alone for job in result.jobs or ()}
     pairs = sorted(
         _pairs(used, placed),
@@ -145,10 +143,17 @@ def interference(together: Result, alone: Sequence[Result]) -> Interference:
     )
     return Interference(
         schedule_of(together),
-        sum(speeds) ** 2 / squares if squares else 1.0,
+        fairness([job.slowdown for job in slowdowns]),
         slowdowns,
         tuple(pairs),
     )
+
+
+def fairness(slowdowns: Sequence[float]) -> float:
+    """Return Jain's index of the speeds of jobs with some slowdowns; 1 without jobs."""
+    speeds = [1 / slowdown for slowdown in slowdowns]
+    squares = len(speeds) * sum(speed**2 for speed in speeds)
+    return sum(speeds) ** 2 / squares if squares else 1.0
 
 
 def _start(job: ScheduledJob) -> float:

@@ -26,6 +26,7 @@ from topology_gen.errors import RegistrationWarning, TopologyError
 
 _HOMES = {
     "calibrate": "runs.calibrate:calibrate_command",
+    "cluster": "runs.cluster:cluster_command",
     "compare": "results.compare:compare_command",
     "compile": "scenarios.compile:compile_command",
     "convert": "scenarios.convert:convert_command",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from bridge.results.errors import SimulationError
 from bridge.results.result import Result
@@ -86,34 +86,52 @@ def schedule(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[s
         turn.job: turn.members for turn in turns(loaded, made.ranks, made, job_durations(measured))
     }
     found = {job["name"]: job for job in measured["jobs"]}
-    rows = []
-    busy = 0.0
+    rows: list[Ran] = []
     for number, work in enumerate(loaded.work):
         if work.job is None or work.job.name not in found:
             continue  # it has nothing to do
         start = found[work.job.name]["start_ns"]
         end = max((one["end_ns"] for one in found[work.job.name]["iterations"]), default=start)
-        arrival = work.job.arrival / 1000
-        busy += len(members[number]) * (end - start)
-        times = {
-            "arrival_ns": arrival,
-            "waiting_ns": start - arrival,
-            "completion_ns": end - arrival,
-        }
-        rows.append({"name": work.job.name, **times, "ranks": members[number]})
-    waits = [row["waiting_ns"] for row in rows]
-    completions = sorted(row["completion_ns"] for row in rows)
-    block = {
-        "ranks": made.ranks,
-        "utilization": busy / made.ranks / measured["time_ns"] if measured["time_ns"] else 0.0,
+        rows.append(Ran(work.job.name, work.job.arrival / 1000, start, end, members[number]))
+    return {"schedule": schedule_block(rows, made.ranks, measured["time_ns"])}
+
+
+class Ran(NamedTuple):
+    """A job that ran to its end; times in ns."""
+
+    name: str
+    arrival: float
+    start: float
+    end: float
+    ranks: Sequence[int]
+
+
+def schedule_block(jobs: Sequence[Ran], ranks: int, time_ns: float) -> dict[str, Any]:
+    """Return the block `schedule` of a result, of jobs that ran on a cluster with some ranks."""
+    busy = 0.0
+    for job in jobs:
+        busy += len(job.ranks) * (job.end - job.start)
+    waits = [job.start - job.arrival for job in jobs]
+    completions = sorted(job.end - job.arrival for job in jobs)
+    return {
+        "ranks": ranks,
+        "utilization": busy / ranks / time_ns if time_ns else 0.0,
         "waiting_mean_ns": sum(waits) / max(1, len(waits)),
         "waiting_max_ns": max(waits, default=0.0),
-        "completion_mean_ns": sum(completions) / max(1, len(rows)),
+        "completion_mean_ns": sum(completions) / max(1, len(jobs)),
         "completion_p50_ns": _percentile(completions, 50),
         "completion_p99_ns": _percentile(completions, 99),
-        "jobs": rows,
+        "jobs": [
+            {
+                "name": job.name,
+                "arrival_ns": job.arrival,
+                "waiting_ns": job.start - job.arrival,
+                "completion_ns": job.end - job.arrival,
+                "ranks": job.ranks,
+            }
+            for job in jobs
+        ],
     }
-    return {"schedule": block}
 
 
 def _percentile(ordered: Sequence[float], percent: int) -> float:

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
+from typing import Any
 
 import numpy as np
 
@@ -219,17 +220,28 @@ def compile_scenario(scenario: Scenario, durations: Durations | None = None) -> 
 def validate_scenario(scenario: Scenario) -> None:
     """Check a scenario as `compile_scenario` does, without building programs and paths.
 
-    An optimiser runs only if an algorithm depends on the links that it finds.
+    Of jobs, one iteration is checked, and of those that arrive at random and wait for ranks, one
+    job: which ranks the others get follows from a simulation. An optimiser runs only if an
+    algorithm depends on the links that it finds.
 
     Raises
     ------
     ScenarioError
         As for `compile_scenario`.
     """
-    resolved = resolve(scenario)
+    resolved = resolve(_shortened(scenario))
     library = ProgramLibrary(resolved)
     for issue in resolved.plan.issues:
         library.check(issue)
+
+
+def _shortened(scenario: Scenario) -> Scenario:
+    """Return a scenario with less of the same in its jobs."""
+    short: dict[str, Any] = {"iterations": 1}
+    if scenario.queueing != "none":
+        short["arrivals"] = None
+    jobs = tuple(job.model_copy(update=short) for job in scenario.jobs)
+    return scenario.model_copy(update={"jobs": jobs})
 
 
 def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None = None) -> bytes:

@@ -82,6 +82,13 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
     return whole.plan()
 
 
+def iterations(work: Work) -> int:
+    """Return the number of iterations of a job."""
+    assert work.job is not None
+    trains = "iterations" in type(work.workload).model_fields
+    return int(work.workload.iterations) if trains else _times(work.job)
+
+
 def _times(job: Job) -> int:
     """Return how often a job does what its plan says."""
     trains = "iterations" in type(job.workload).model_fields
@@ -110,7 +117,7 @@ class _Plans:
     def of(self, work: Work, ranks: int) -> tuple[Plan, int]:
         """Return the plan of a job, and the index of its first layer in the composition."""
         if work.prefix not in self._found:
-            own = _own_plan(work, self._layout, ranks)
+            own = own_plan(work, self._layout, ranks)
             self._found[work.prefix] = own, self._whole.add_layers(work.label, own)
         return self._found[work.prefix]
 
@@ -154,7 +161,8 @@ class _Queue:
         return start
 
 
-def _own_plan(work: Work, layout: Layout, ranks: int) -> Plan:
+def own_plan(work: Work, layout: Layout, ranks: int) -> Plan:
+    """Return the plan of a job, in ranks of the job; raise ScenarioError if there is none."""
     try:
         return work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
     except ScenarioError as error:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from frontend.resolve.placement import Chooser, Ranks, check_size, placements
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job
+from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
 
 Durations = Mapping[str, int]
@@ -57,42 +57,78 @@ def turns(
     if scenario.queueing == "none":
         placed = placements(scenario, ranks, layout)
         return [Turn(number, members, None) for number, members in enumerate(placed)]
-    for work in scenario.work:
-        check_size(work, ranks, ranks)
-    return list(_Queue(scenario, ranks, Chooser(scenario, layout), durations or {}).turns())
+    jobs = [_job(work) for work in scenario.work]
+    known = durations or {}
+    queue = Queue(scenario, ranks, layout)
+    events = [(int(job.arrival), _ARRIVAL, number) for number, job in enumerate(jobs)]
+    heapify(events)
+    order = []
+    while events:
+        now, kind, number = heappop(events)
+        arrives = kind == _ARRIVAL
+        for one, members in queue.arrive(now, number) if arrives else queue.end(now, number):
+            order.append(Turn(one, members, None if arrives else number))
+            duration = known.get(jobs[one].name, jobs[one].expected or _UNKNOWN_PS)
+            heappush(events, (now + duration, _END, one))
+    return order
 
 
-class _Queue:
-    """The jobs that wait, those that run, and the ranks that are free."""
+def _job(work: Work) -> Job:
+    assert work.job is not None
+    return work.job
 
-    def __init__(
-        self, scenario: Scenario, ranks: int, chooser: Chooser, durations: Durations
-    ) -> None:
+
+Started = tuple[int, Ranks]
+"""A job that starts, by its number in `Scenario.work`, and its ranks."""
+
+
+class Queue:
+    """The jobs that wait, those that run, and the ranks that are free.
+
+    Parameters
+    ----------
+    scenario, ranks, layout
+        As for `turns`. Without queueing, a job starts when it arrives, on ranks of its own.
+
+    Raises
+    ------
+    RefusedError
+        As for `turns`.
+    """
+
+    def __init__(self, scenario: Scenario, ranks: int, layout: Layout | None) -> None:
         self._work = scenario.work
-        self._jobs: list[Job] = [work.job for work in self._work if work.job is not None]
+        self._jobs = [_job(work) for work in self._work]
         self._backfills = scenario.queueing == "backfill"
-        self._chooser = chooser
-        self._durations = durations
+        self._own: list[Ranks] | None = None
+        if scenario.queueing == "none":
+            self._own = placements(scenario, ranks, layout)
+        else:
+            for work in self._work:
+                check_size(work, ranks, ranks)
+        self._chooser = Chooser(scenario, layout)
         self._free = set(range(ranks))
         self._waiting: list[int] = []
         self._running: dict[int, Ranks] = {}
         self._expected: dict[int, int] = {}
         """Expected ends of the jobs that run, as far as they are known [ps]."""
-        self._events = [(int(job.arrival), _ARRIVAL, n) for n, job in enumerate(self._jobs)]
 
-    def turns(self) -> Iterator[Turn]:
-        heapify(self._events)
-        while self._events:
-            now, kind, number = heappop(self._events)
-            if kind == _END:
-                self._free.update(self._running.pop(number))
-                self._expected.pop(number, None)
-                yield from (Turn(job, own, number) for job, own in self._start(now, self._waiting))
-            else:
-                self._waiting.append(number)
-                yield from (Turn(job, own, None) for job, own in self._start(now, [number]))
+    def arrive(self, now: int, number: int) -> list[Started]:
+        """Let a job arrive, and return the jobs that start."""
+        if self._own is not None:
+            return [(number, self._own[number])]
+        self._waiting.append(number)
+        return list(self._start(now, [number]))
 
-    def _start(self, now: int, some: Sequence[int]) -> Iterator[tuple[int, Ranks]]:
+    def end(self, now: int, number: int) -> list[Started]:
+        """Let a job that runs end, and return the jobs that start."""
+        if self._own is not None:
+            return []
+        self._free.update(self._running.pop(number))
+        self._expected.pop(number, None)
+        return list(self._start(now, self._waiting))
+
+    def _start(self, now: int, some: Sequence[int]) -> Iterator[Started]:
         """Start what can start among some of the jobs that wait."""
         for number in tuple(some):
             if number == self._waiting[0]:
@@ -114,8 +150,6 @@ class _Queue:
         self._running[number] = members
         if job.expected is not None:
             self._expected[number] = now + job.expected
-        duration = self._durations.get(job.name, job.expected or _UNKNOWN_PS)
-        heappush(self._events, (now + duration, _END, number))
         return members
 
     def _fits(self, number: int) -> bool:

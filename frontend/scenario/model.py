@@ -72,6 +72,10 @@ else:
     FabricName = Literal[tuple(FABRICS)]
 
 
+MOST_JOBS = 4096
+"""Greatest number of entries of `jobs`."""
+
+
 def add_kind(block: str) -> None:
     """Let scenarios have the keys of a topology family or workload kind that has been registered.
 
@@ -118,7 +122,7 @@ class Scenario(Model):
     """The egress queues of switches, and of ranks that are linked to ranks."""
     workload: Workload | None = Field(default=None, discriminator="kind")
     """What the ranks do."""
-    jobs: Annotated[tuple[Job, ...], BeforeValidator(listed), Field(max_length=4096)] = ()
+    jobs: Annotated[tuple[Job, ...], BeforeValidator(listed), Field(max_length=MOST_JOBS)] = ()
     """In place of `workload`: several jobs, each on ranks of its own, that share the network."""
     queueing: Queueing = "none"
     """What happens to jobs for which too few ranks are free. none: nothing, all jobs have ranks of

@@ -11,6 +11,7 @@ from bridge.cli.options import existing_file, out_file_option
 from bridge.files import prepare_directory, write_whole
 from frontend.errors import ScenarioError
 from frontend.formats.astra_sim import CommandLine, import_run, scenario_text
+from frontend.formats.job_traces import read_table, read_traces, traced_scenario
 from frontend.formats.training.huggingface import card, read_config
 from frontend.formats.training.keys import Keys
 from frontend.formats.training.megatron import (
@@ -22,7 +23,12 @@ from frontend.formats.training.megatron import (
 from frontend.formats.training.scenario import NETWORK, SERVER, training_scenario, training_text
 from frontend.formats.training.torchtitan import read_toml, torchtitan_gpus, torchtitan_workload
 from frontend.loading.load import load_scenario, scenario_content
+from frontend.resolve.layout import layout
+from frontend.scenario.model import MOST_JOBS
 from frontend.schema.files import allow_files
+
+_NOTHING = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "8B"}
+"""A workload of a job that only lets the topology be read."""
 
 _GPUS = click.option("--gpus", type=click.IntRange(min=2), help="Number of GPUs.")
 _SEQUENCE = click.option("--sequence", type=click.IntRange(min=1), help="Tokens of a sequence.")
@@ -157,6 +163,46 @@ def torchtitan_command(toml: Path, config: Path | None, gpus: int | None, out: P
     count = torchtitan_gpus(keys, gpus)
     work = torchtitan_workload(keys, count, model)
     _write_training(training_scenario(toml.stem, count, work), "torchtitan", keys, out)
+
+
+@import_group.command("jobs")
+@click.argument("traces", metavar="FILE...", nargs=-1, required=True, type=existing_file)
+@click.option(
+    "--models",
+    "table",
+    type=existing_file,
+    required=True,
+    help="The table (YAML) that says what jobs do, and on which network.",
+)
+@click.option("--skip", type=click.IntRange(min=0), default=0, help="Jobs to leave out at first.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, MOST_JOBS),
+    default=1000,
+    show_default=True,
+    help="Jobs to take after them.",
+)
+@out_file_option("The scenario to write; trace.yaml by default.")
+def jobs_command(
+    traces: tuple[Path, ...], table: Path, skip: int, count: int, out: Path | None
+) -> None:
+    """Make a scenario from the trace of a cluster.
+
+    FILE is a table of Alibaba's traces of 2020 or 2023, or Philly's job log. The arrivals, sizes
+    and times of jobs come from it. What they do comes from the table of models."""
+    known, jobs = read_table(table), read_traces(traces)
+    placeholder = {"name": "a", "placement": [0], "workload": _NOTHING}
+    ranks = layout(
+        load_scenario({**known.scenario, "jobs": [placeholder], "queueing": "fifo"})
+    ).ranks
+    made, notes = traced_scenario(jobs[skip : skip + count], known, ranks)
+    load_scenario(made)
+    text = training_text(made, "jobs", notes)
+    file = out or Path("trace.yaml")
+    write_whole(file, text.encode())
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{file}: {len(made['jobs'])} jobs; run it with `cosim cluster {file}`", err=True)
 
 
 def _write_training(made: dict[str, Any], command: str, keys: Keys, out: Path | None) -> None:

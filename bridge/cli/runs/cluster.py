@@ -1,0 +1,106 @@
+"""``cosim cluster``: estimate when and where the jobs of a large cluster run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bridge.batch.cluster import ClusterEstimate, estimate
+from bridge.cli.console import output
+from bridge.cli.options import (
+    json_option,
+    out_file_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+)
+from bridge.files import write_whole
+from bridge.present.progress import Reporter, reporter_for
+from bridge.present.quantities import percent_text, time_text
+from bridge.present.table import table
+from bridge.results.result import Result
+from bridge.simulator.simulate import load, run
+from frontend import Scenario
+from frontend.loading.overrides import Override
+
+_MOST_JOBS = 20
+
+
+@click.command("cluster")
+@scenario_argument
+@set_option
+@seed_option
+@click.option(
+    "--placements",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Placements of each kind to simulate. Others take the time of the first of their kind. "
+    "By default, all that differ.",
+)
+@out_file_option("Write what --json prints to this file.", metavar="FILE.json")
+@json_option
+def cluster_command(
+    scenario: Path,
+    overrides: list[Override],
+    seed: int | None,
+    placements: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Estimate when and where the jobs of a large cluster run.
+
+    The command simulates each placement of a job alone, on the fabric of FILE. Jobs start, end and
+    wait as they would in one simulation of all; where the loads of jobs on a link add up to more
+    than it carries, they slow down."""
+    loaded = load(scenario, overrides, seed)
+    with Reporter() if as_json else reporter_for(Console(stderr=True)) as reporter:
+        count = 0
+
+        def simulate(alone: Scenario) -> Result:
+            nonlocal count
+            count += 1
+            reporter.stage(f"simulation {count}: {alone.jobs[0].name}")
+            return run(alone)
+
+        found = estimate(loaded, simulate, placements)
+    text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    if out is not None:
+        write_whole(out, text.encode())
+    if as_json:
+        click.echo(text, nl=False)
+    else:
+        _print(found)
+
+
+def _print(found: ClusterEstimate) -> None:
+    console, schedule, jobs = output(), found.schedule, found.jobs
+    slowest = sorted(jobs, key=lambda job: (-job.slowdown, -job.waiting_ns))[:_MOST_JOBS]
+    headings = ("slowest jobs", "ranks", "waiting", "alone", "time", "slowdown")
+    rows = [
+        (
+            job.name,
+            str(job.ranks),
+            time_text(job.waiting_ns),
+            time_text(job.alone_ns),
+            time_text(job.time_ns),
+            f"{job.slowdown:.3f}×",
+        )
+        for job in slowest
+    ]
+    console.print(table(headings, rows))
+    simulated = sum(job.is_simulated for job in jobs)
+    summary = [
+        ("jobs", f"{len(jobs)}, of which {simulated} on links as simulated"),
+        ("simulations", str(found.simulations)),
+        ("waiting", f"mean {time_text(schedule.waiting_mean_ns)}"),
+        ("completion", f"mean {time_text(schedule.completion_mean_ns)}"),
+        ("utilization", f"{percent_text(schedule.utilization)} of {schedule.ranks} ranks"),
+        ("failures", str(sum(job.failures for job in jobs))),
+        ("goodput", f"{percent_text(found.goodput)} of the time of the jobs"),
+        ("fairness", f"{found.fairness:.3f} (Jain's index of the speeds)"),
+    ]
+    console.print()
+    console.print(table(("all jobs", ""), summary, numbers=False))
