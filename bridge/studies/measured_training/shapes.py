@@ -186,7 +186,7 @@ GPUs: eight of a kind differ by 5 %, so the slowest of 512 is 5.5 % slower than 
 number* is `compute.efficiency` from the smallest run of a group, relative to the kernels' table.
 All measurements were known when these predictions were made; none but the fitted runs set a number.
 Left out are runs in 4 bits, which have no kernels, and those whose simulation was too long: 405B of
-MLPerf, GPT-3 on Oracle's machines, Llama 3, and Megatron-LM 2024 on 6144 GPUs.
+MLPerf, GPT-3 on Oracle's machines, Llama 3, and Megatron-LM 2024 on 2304 GPUs and more.
 
 **Without a fit**, the mean error is half of that of an earlier version, 18.8 %, whose steps were
 almost all too short. What was missing, each with a public source: the rate of products in long runs
@@ -200,7 +200,7 @@ of their measurements of 2021.
 slowest GPU: -15, -16 and 0 %. GB300 has no kernels of its own, but those of the GB200, which are
 slower.
 
-**What is left without a fit.** NeMo 24.07 on H100 is 7 to 19 % too fast, and 26.04.01 7 to 10 % too
+**What is left without a fit.** NeMo 24.07 on H100 is 7 to 19 % too fast, and 26.04.01 10 % too
 slow: the same models on the same GPUs became faster by software alone, and the model has none.
 Megatron-LM 2024 has errors from -20 to +23 %; its table gives neither micro-batches nor the
 precision of gradients. Steps of 16B and 32B, GPT-3 20B and Nemotron 340B are too long: reductions
