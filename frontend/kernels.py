@@ -5,8 +5,10 @@ waves of tiles, so the last wave may be partly empty. A tile begins when its fir
 come from the memory, and ends with the write of its result. Up to Hopper, the write delays the next
 tile; Blackwell's tensor memory holds two results, so the write overlaps the next tile.
 
-The rates are not peaks: they are what the best product of a published search reaches, with the
-losses of this model taken out again. So they have the clock that the accelerator keeps under load.
+The rates are not peaks: they are what a measured product reaches, with the losses of this model
+taken out again. In 8 bits and on the A100, it is a large product of random numbers after 10,000
+others, so the accelerator has the clock that it keeps under load; in 16 bits on Hopper and
+Blackwell, the best product of a search.
 
 Sources: NVIDIA, "Matrix multiplication background user's guide" (tiles and waves); docs/llm.md
 lists where the measurements are from.
@@ -16,20 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from frontend.errors import ScenarioError
 from frontend.roofline import LONGEST_PS
-from frontend.schema.compute import ACCELERATORS
 
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 """Tokens of the sequences with which attention was measured."""
 
 
 class Measured(NamedTuple):
-    """The fastest matrix product that a search found: (rows × inner) · (inner × columns)."""
+    """A measured matrix product: (rows × inner) · (inner × columns)."""
 
     rows: int
     columns: int
@@ -52,10 +53,16 @@ class Chip(NamedTuple):
     """Streaming multiprocessors."""
     bf16: Measured
     fp8: Measured | None
+    copy_gb_s: int
+    """Measured bandwidth of a copy in the memory, read and written, in 10^9 bytes/s."""
     overlaps_writes: bool
     """Whether a tile's result is written while the next one is computed."""
     attention: dict[int, Attention]
     """By the elements of a head."""
+    layouts: int = 2
+    """Orders in which a matrix in 8 bits is stored: products of Hopper sum along the last index of
+    both operands, so they need its transpose as well (`is_non_tn_fp8_gemm_supported` in
+    Transformer Engine)."""
 
 
 # Backward: measured without a mask (305, 408, 465, 499, 518, 516), times what the mask costs in the
@@ -70,37 +77,46 @@ _FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
 # cuDNN through its front end, with 128 query heads and 8 heads of keys and values.
 _CUDNN_GB200 = Attention((408, 733, 1069, 1386, 1584, 1668), (329, 527, 655, 1054, 1211, 1304))
 
+_LARGE = 3 * (16384,)
+
 _H100 = Chip(
     132,
     Measured(2048, 2048, 13312, 794.5),
-    Measured(1024, 9216, 14336, 1402.6),
+    Measured(*_LARGE, 1377.3),
+    2900,
     False,
     {64: _CUDNN_H100_64, 128: _CUDNN_H100},
 )
 CHIPS = {
     "a100": Chip(
         108,
-        Measured(1024, 10240, 5120, 271.2),
+        Measured(*_LARGE, 256.5),
         None,
+        1610,
         False,
         {64: _FLASH2_A100_64, 128: _FLASH2_A100},
     ),
     "h100": _H100,
     "h800": _H100,
-    "h200": _H100._replace(fp8=Measured(1280, 4096, 12032, 1453.4)),
+    "h200": _H100._replace(fp8=Measured(*_LARGE, 1366.3), copy_gb_s=4010),
     "b200": Chip(
         148,
         Measured(1792, 16128, 3072, 1745.0),
-        Measured(15360, 4096, 3072, 3432.5),
+        # As much slower than the GB200 as its best product.
+        Measured(*_LARGE, 2906.9 * 3432.5 / 3615.6),
+        7350,
         True,
         {128: _CUDNN_GB200},
+        layouts=1,
     ),
     "gb200": Chip(
         148,
         Measured(4096, 9728, 2048, 1822.0),
-        Measured(19456, 5120, 1536, 3615.6),
+        Measured(*_LARGE, 2906.9),
+        7350,
         True,
         {128: _CUDNN_GB200},
+        layouts=1,
     ),
 }
 """The accelerators with published measurements, by name."""
@@ -121,9 +137,6 @@ memory with its instructions."""
 _GAP_PS = 900_000
 """Time between two kernels of a stream: A. Gray, "Getting started with CUDA graphs", NVIDIA (2019):
 3.8 µs for a kernel of 2.9 µs."""
-
-_MEMORY_FRACTION = 0.867
-"""Measured bandwidth of a copy in the memory over the peak: 2903 of 3350 GB/s on the H100."""
 
 
 class _Way(NamedTuple):
@@ -153,13 +166,20 @@ class Kernels:
     def __init__(self, accelerator: str, fp8: bool, efficiency: float = 1.0) -> None:
         self.efficiency = efficiency
         self.chip = CHIPS[accelerator]
-        self.bytes_s = ACCELERATORS[accelerator].memory_gb_s * 1e9 * _MEMORY_FRACTION
+        self.bytes_s = self.chip.copy_gb_s * 1e9
         self.fp8 = fp8 and self.chip.fp8 is not None
         best = self.chip.fp8 if self.fp8 and self.chip.fp8 else self.chip.bf16
         self.flop_s = self._rate(best)
 
     def product_ps(
-        self, rows: int, inner: int, columns: int, result_bytes: int = 2, number: int = 1
+        self,
+        rows: int,
+        inner: int,
+        columns: int,
+        result_bytes: int = 2,
+        number: int = 1,
+        *,
+        busy_sms: int = 0,
     ) -> int:
         """Return the time of one kernel with (rows × inner) · (inner × columns).
 
@@ -172,6 +192,8 @@ class Kernels:
             bytes that are there).
         number : int
             Equal products of the kernel (experts).
+        busy_sms : int
+            SMs that a collective uses meanwhile.
 
         Returns
         -------
@@ -183,7 +205,7 @@ class Kernels:
         fastest = min(
             way.waves * (_FIRST_OPERANDS_PS + self._tile_ps(way))
             + self._sums_ps(way, number * rows * columns)
-            for way in self._ways(rows, inner, columns, number)
+            for way in self._ways(rows, inner, columns, number, self.chip.sms - busy_sms)
         )
         written = self._moved_ps(number * rows * columns * result_bytes)
         if self.chip.overlaps_writes:
@@ -193,7 +215,9 @@ class Kernels:
         moved = self._moved_ps(operands + number * rows * columns * result_bytes)
         return self._lasts(_GAP_PS + max(fastest + written, moved))
 
-    def attention_ps(self, flop: int, sequence: int, head: int, *, backward: bool = False) -> int:
+    def attention_ps(
+        self, flop: int, sequence: int, head: int, *, backward: bool = False, busy_sms: int = 0
+    ) -> int:
         """Return the time of causal attention that stays on the chip (FlashAttention, cuDNN).
 
         Parameters
@@ -206,6 +230,8 @@ class Kernels:
             Elements of a head's query.
         backward : bool
             Whether the gradients are computed, with five products instead of two.
+        busy_sms : int
+            SMs that a collective uses meanwhile.
         """
         nearest = min(self.chip.attention, key=lambda width: abs(width - head))
         rates = self.chip.attention[nearest]
@@ -213,12 +239,23 @@ class Kernels:
         # The time of a FLOP is almost linear in 1 / tokens: the mask cuts blocks at both ends.
         inverse = [1 / tokens for tokens in reversed(LENGTHS)]
         each = [1 / rate for rate in reversed(tflops)]
-        ps = float(np.interp(1 / sequence, inverse, each)) * flop
+        fewer = self.chip.sms / (self.chip.sms - busy_sms)
+        ps = float(np.interp(1 / sequence, inverse, each)) * flop * fewer
         return self._lasts(_GAP_PS + ps)
 
     def pass_ps(self, moved_bytes: int) -> int:
         """Return the time of a kernel that only moves bytes to and from the memory."""
         return self._lasts(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
+
+    def cast_ps(self, elements: int, scaling: Literal["delayed", "current"]) -> int:
+        """Return the time to write 2-byte elements in 8 bits, in all layouts that products need.
+
+        With current scaling, another kernel reads them first, for their largest element.
+        """
+        if not self.fp8:
+            return 0
+        cast = self.pass_ps((2 + self.chip.layouts) * elements)
+        return cast + self.pass_ps(2 * elements) if scaling == "current" else cast
 
     def scores_ps(self, flop: int, moved_bytes: int) -> int:
         """Return the time of attention whose scores pass through the memory."""
@@ -236,14 +273,14 @@ class Kernels:
     def _moved_ps(self, moved_bytes: int) -> float:
         return moved_bytes / self.bytes_s * 1e12
 
-    def _ways(self, rows: int, inner: int, columns: int, number: int) -> Iterator[_Way]:
+    def _ways(self, rows: int, inner: int, columns: int, number: int, sms: int) -> Iterator[_Way]:
         """Yield the ways to cut products; few tiles with long sums are also cut along these."""
         for tile in _TILES:
             tiles = number * -(-rows // tile[0]) * -(-columns // tile[1])
             for cuts in _CUTS:
-                if cuts > 1 and (tiles * cuts > self.chip.sms or inner < cuts * _SHORTEST_CUT):
+                if cuts > 1 and (tiles * cuts > sms or inner < cuts * _SHORTEST_CUT):
                     break
-                yield _Way(tile, -(-inner // cuts), -(-tiles * cuts // self.chip.sms), cuts)
+                yield _Way(tile, -(-inner // cuts), -(-tiles * cuts // sms), cuts)
 
     def _tile_ps(self, way: _Way) -> float:
         flop = 2 * way.tile[0] * way.tile[1] * way.inner
@@ -262,7 +299,7 @@ class Kernels:
         if not self.chip.overlaps_writes:
             lasts -= self._moved_ps(2 * rows * columns)
         rates = []
-        for way in self._ways(rows, inner, columns, 1):
+        for way in self._ways(rows, inner, columns, 1, self.chip.sms):
             flop = 2 * way.tile[0] * way.tile[1] * way.inner * self.chip.sms * way.waves
             computes = lasts - _GAP_PS - way.waves * _FIRST_OPERANDS_PS
             computes -= self._sums_ps(way, rows * columns)

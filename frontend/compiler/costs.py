@@ -32,6 +32,11 @@ class Costs:
         self._known: dict[tuple[Any, ...], float] = {}
         self._wire = 1 + resolved.header_bytes / resolved.payload_bytes
 
+    @property
+    def super_node(self) -> int | None:
+        """Consecutive ranks of a super-node, if the topology has them."""
+        return self._resolved.layout.super_node
+
     def collective_ps(self, issue: Issue) -> float:
         """Return the time of a collective; groups that run it at the same time do not matter."""
         ranks = issue.ranks

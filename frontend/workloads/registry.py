@@ -48,6 +48,10 @@ class TrainingWork(NamedTuple):
 class Costs(Protocol):
     """How long communication takes by an estimate, without contention."""
 
+    @property
+    def super_node(self) -> int | None:
+        """Consecutive ranks of a super-node, if the topology has them."""
+
     def collective_ps(self, issue: Issue) -> float:
         """Return the time of a collective."""
 

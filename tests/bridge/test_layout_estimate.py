@@ -83,6 +83,13 @@ def test_experts(layout: dict[str, Any]) -> None:
     assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2e-3)
 
 
+def test_zero_bubble_with_an_embedding() -> None:
+    """Its layers compute gradients of weights later; the embedding has none left."""
+    layout = {"pp": 4, "schedule": "zero_bubble"}
+    source = content(layout=layout, model=MODEL | {"vocabulary": 256})
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=0.05)
+
+
 @pytest.mark.parametrize("zero", [0, 1, 2, 3])
 @pytest.mark.parametrize("gather", [False, True])
 @pytest.mark.parametrize("overlap", [False, True])

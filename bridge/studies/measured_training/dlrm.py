@@ -287,7 +287,7 @@ are launched one by one and not in a CUDA graph, rows that kernels write to othe
 NVLink's nominal rate, and the order of exchanges that share one NCCL communicator. No public
 measurement tells these apart.
 
-**Faster memory.** On one server, the kernels' table is 1 % too slow for H100, and 12 and 30 % too
+**Faster memory.** On one server, the kernels' table is 1 % too slow for H100, and 10 and 33 % too
 fast for H200 and B200: look-ups and updates of rows of 512 bytes gain less than the bandwidth of
 the memory. The keys of a batch are also less different than the even draws of the model.
 

@@ -225,6 +225,7 @@ class Run(NamedTuple):
         recompute = "full" if has("full_recompute") else "none"
         return {
             "precision": "bf16" if self.precision == "bf16" else "fp8",
+            "fp8_scaling": "current" if has("current_scaling") else "delayed",
             "gradient_element": "2B" if has("bf16_gradients") else "4B",
             "gather_element": "1B" if has("fp8_gather") else "2B",
             "recompute": "selective" if has("selective_recompute") else recompute,

@@ -99,7 +99,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
             own = changed(workload, changes)
             if any(True for _ in _layout_problems(own, ranks)):
                 continue
-            grid = Grid(own.layout, ranks)
+            grid = Grid(own.layout, ranks, costs.super_node)
             memory_bytes = _fitting_bytes(own, grid)
             if memory_bytes is None:
                 continue
@@ -112,7 +112,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
         self, workload: LlmWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
         """Return a trace for each pipeline stage."""
-        grid = Grid(workload.layout, layout.ranks)
+        grid = Grid(workload.layout, layout.ranks, layout.super_node)
         return build(workload, grid, micro_batches(workload, grid))
 
 
@@ -239,7 +239,7 @@ def _routing_problems(workload: LlmWorkload) -> Problems:
     """Check that the loads fit the experts of the model and the ranks of ep."""
     routing, experts, ep = workload.routing, workload.model.experts, workload.layout.ep
     if experts is None:
-        for key in ("skew", "loads"):
+        for key in ("skew", "loads", "super_nodes"):
             if getattr(routing, key):
                 yield f"workload.routing.{key}", "expected none, because the model has no experts"
     elif routing.loads is not None:
@@ -254,6 +254,9 @@ def _routing_problems(workload: LlmWorkload) -> Problems:
             )
         if routing.skew:
             yield "workload.routing.skew", "expected 0, because workload.routing.loads is given"
+    if routing.super_nodes is not None and (routing.skew or routing.loads is not None):
+        expected = "expected null, because experts get different numbers of tokens"
+        yield "workload.routing.super_nodes", expected
 
 
 def _memory_problems(workload: LlmWorkload, ranks: int) -> Problems:

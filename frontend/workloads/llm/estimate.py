@@ -129,7 +129,7 @@ class Layers:
                     peer = (own + node.peer) % self.grid.ranks
                     begin += self.costs.message_ps(peer, own, node.bytes)
                 ends.append(begin + node.duration_ps)
-            longest = max(longest, *ends)
+            longest = max([longest, *ends])
         return longest
 
 
@@ -170,9 +170,8 @@ class _Exchange:
     def update(self, weights: Weights, operators: Operators) -> float:
         """Return the time to update the weights of a rank."""
         shares = [groups.size if self.workload.layout.zero else 1 for groups in self._groups]
-        return operators.update(
-            sum(-(-one // ranks) for one, ranks in zip(weights, shares, strict=True))
-        )
+        own = sum(-(-one // ranks) for one, ranks in zip(weights, shares, strict=True))
+        return operators.update(own, sum(weights))
 
     def _both(self, operation: str, weights: Weights, element: int) -> float:
         key = (operation, weights, element)

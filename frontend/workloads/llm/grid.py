@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontend.collectives.program.program import Ints
+from frontend.errors import ScenarioError
 from frontend.workloads.llm.workload import DIMENSIONS, Layout
 
 
@@ -51,11 +52,14 @@ class Grid:
         The layout.
     ranks : int
         Number of ranks, a multiple of tp · cp · pp.
+    super_node : int, optional
+        Consecutive ranks of a super-node, if the topology has them.
     """
 
-    def __init__(self, layout: Layout, ranks: int) -> None:
+    def __init__(self, layout: Layout, ranks: int, super_node: int | None = None) -> None:
         dp = layout.dp or ranks // (layout.tp * layout.cp * layout.pp)
         self.ranks = ranks
+        self.super_node = super_node or 1
         self.dp = dp
         self.size: Mapping[str, int] = {
             "tp": layout.tp,
@@ -114,6 +118,28 @@ class Grid:
             self._known[stage, along] = Groups(ranks, len(ranks) // size)
         return self._known[stage, along]
 
+    def by_super_node(self, groups: Groups) -> tuple[Groups, Groups]:
+        """Return groups within super-nodes, and groups of the same places in each super-node.
+
+        Raises
+        ------
+        ScenarioError
+            If the groups do not have as many ranks in each of their super-nodes.
+        """
+        nodes = (np.array(groups.ranks) // self.super_node).reshape(groups.number, -1)
+        together = int((nodes[0] == nodes[0, 0]).sum())
+        if groups.size % together or not _alike(nodes.reshape(groups.number, -1, together)):
+            raise ScenarioError(
+                "workload.routing.super_nodes: expected null, or groups of ep with as many ranks "
+                f"in each super-node of {self.super_node} ranks"
+            )
+        places = np.array(groups.ranks).reshape(groups.number, -1, together)
+        across = places.transpose(0, 2, 1).reshape(-1)
+        return (
+            Groups(groups.ranks, len(groups.ranks) // together),
+            Groups(tuple(across.tolist()), groups.number * together),
+        )
+
     def across(self, stages: Sequence[int]) -> Groups:
         """Return the groups of ranks that differ only in the stage, of the given stages."""
         members = self._places[..., list(stages)].reshape(-1)
@@ -126,3 +152,10 @@ class Grid:
 
     def _outer_first(self, dimension: str) -> int:
         return -self._order.index(dimension)
+
+
+def _alike(nodes: Ints) -> bool:
+    """Return whether each row of each group is one super-node, and no two rows are the same."""
+    first = nodes[:, :, 0]
+    ordered = np.sort(first, axis=1)
+    return bool((nodes == nodes[:, :, :1]).all() and (ordered[:, 1:] > ordered[:, :-1]).all())

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from math import ceil, comb
 from typing import NamedTuple
 
 import numpy as np
 
 from frontend.collectives.program.program import Blocks
-from frontend.kernels import kernels
+from frontend.errors import ScenarioError
+from frontend.kernels import Kernels, kernels
 from frontend.models.transformer import (
     Matrix,
     attention_matrices,
@@ -123,8 +125,57 @@ def apportioned(parts: Sequence[Fraction], total: int) -> list[int]:
     return found
 
 
+def copied(
+    experts: int, top_k: int, super_nodes: int, most: int, ranks: int
+) -> tuple[Fraction, Fraction]:
+    """Return the different super-nodes and ranks on which a token's experts are, on average.
+
+    Parameters
+    ----------
+    experts, top_k : int
+        Experts of a layer, and those of a token.
+    super_nodes, most : int
+        Super-nodes that have the experts, and those among which a token chooses its experts, all
+        with the same probability.
+    ranks : int
+        Ranks that have the experts.
+    """
+    choice = experts * most // super_nodes
+
+    def different(parts: int) -> Fraction:
+        """Return how many of some parts of the choice a token's experts are in."""
+        others = choice - choice // parts
+        return parts * (1 - Fraction(comb(others, top_k), comb(choice, top_k)))
+
+    return different(most), different(ranks * most // super_nodes)
+
+
 ELEMENT = 2
 """Bytes of a weight or an activation."""
+
+
+class _Beside(NamedTuple):
+    """How a product runs beside a collective of tp."""
+
+    pieces: int
+    """Kernels into which it is cut, so that each waits for its part only; 0: as many as tp."""
+    busy_sms: int
+    """SMs of the collective."""
+
+
+_ALONE = 3 * (_Beside(1, 0),)
+_BESIDE_EP = 3 * (_Beside(1, 20),)
+"""All products of a layer with `overlap.ep`: 20 SMs exchange tokens (DeepSeek-V3's report, section
+3.2.2)."""
+_BESIDE_TP = {
+    "columns": (_Beside(0, 1), _Beside(1, 16), _Beside(1, 16)),
+    "rows": (_Beside(4, 16), _Beside(0, 1), _Beside(1, 0)),
+    "none": _ALONE,
+}
+"""The forward product and those of both gradients with `overlap.tp`, by what the ranks of tp share
+of the matrix. From Transformer Engine's defaults (`initialize_ub` in
+`transformer_engine/pytorch/module/base.py`): a ring of copies cuts the product into tp pieces, its
+pipeline into 4, and its bulk collectives leave the product whole."""
 
 
 class Times(NamedTuple):
@@ -158,9 +209,13 @@ class Operators:
         """Where tokens go, if routing is uneven."""
         fp8, compute = workload.precision == "fp8", workload.compute
         self._compute = compute.roofline(fp8)
-        self._kernels = None
+        self._overlaps_tp = workload.overlap.tp and self.layout.tp > 1
+        exchanges = workload.overlap.ep and self.layout.ep > 1
+        self._beside = _BESIDE_EP if exchanges else _ALONE
+        self._kernels = self._plain = None
         if compute.kernels == "shapes":
             self._kernels = kernels(compute.accelerator, fp8, compute.efficiency or 1.0)
+            self._plain = kernels(compute.accelerator, False, compute.efficiency or 1.0)
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -188,6 +243,28 @@ class Operators:
         """Return the tokens that a rank sends to experts, or gets back: an all-to-all in ep."""
         assert self.card.experts is not None
         return self.shared_tokens * self.card.experts.top_k * self.card.hidden * element
+
+    def passed_on_bytes(self, element: int, super_nodes: int) -> tuple[int, int]:
+        """Return what a rank sends to super-nodes, and what it passes on inside its own.
+
+        Parameters
+        ----------
+        element : int
+            Bytes of an element.
+        super_nodes : int
+            Super-nodes of a group of ep.
+        """
+        experts, most = self.card.experts, self.workload.routing.super_nodes
+        assert experts is not None
+        assert most is not None
+        if most > super_nodes or experts.count * most // super_nodes < experts.top_k:
+            raise ScenarioError(
+                f"workload.routing.super_nodes: value {most}: expected at most the {super_nodes} "
+                f"super-nodes of a group of ep, with at least {experts.top_k} experts together"
+            )
+        copies = copied(experts.count, experts.top_k, super_nodes, most, self.layout.ep)
+        token = self.shared_tokens * self.card.hidden * element
+        return ceil(token * copies[0]), ceil(token * copies[1])
 
     @cached_property
     def expert_bytes(self) -> tuple[int, ...]:
@@ -220,7 +297,14 @@ class Operators:
         if self.workload.flash_attention:
             flop //= 2
             if self._kernels is not None:
-                attention = partial(self._kernels.attention_ps, sequence=card.sequence, head=query)
+                # A kernel has the queries of one rank of cp.
+                own = -(-card.sequence // self.layout.cp)
+                attention = partial(
+                    self._kernels.attention_ps,
+                    sequence=own,
+                    head=query,
+                    busy_sms=self._beside[0].busy_sms,
+                )
                 return Times(attention(flop), attention(5 * flop // 2, backward=True), 0)
             forward = self._time("scores", Cost(flop, moved))
             # The product for the scores again.
@@ -253,7 +337,8 @@ class Operators:
         """The choice of experts, and the normalisation before it."""
         assert self.card.experts is not None
         matrix = Matrix(self.card.hidden, self.card.experts.count, "none")
-        return self._products("router", [matrix], self.shared_tokens).plus(self._norm)
+        router = self._products("router", [matrix], self.shared_tokens, plain=True)
+        return router.plus(self._norm)
 
     @cached_property
     def experts(self) -> tuple[Times, ...]:
@@ -293,12 +378,21 @@ class Operators:
         matrix = Matrix(self.card.hidden, self.card.vocabulary, "columns")
         logits = self.tokens * matrix.part(self.layout.tp).columns * ELEMENT
         loss = self._time("loss", Cost(0, self.workload.compute.loss_accesses * logits))
-        return self._products("output", [matrix]).plus(self._norm, Times(loss, loss, 0))
+        output = self._products("output", [matrix], plain=True)
+        return output.plus(self._norm, Times(loss, loss, 0))
 
-    def update(self, weights: int) -> int:
-        """Return the time to update some weights, in picoseconds."""
+    def update(self, weights: int, held: int) -> int:
+        """Return the time to update some weights, in picoseconds.
+
+        With kernels by their shape, all gradients that a rank holds are then set to zero, and the
+        transposes of its weights in 8 bits are written.
+        """
         moved = 2 * self.workload.compute.update_accesses * weights
-        return self._time("update", Cost(0, moved))
+        lasts = self._time("update", Cost(0, moved))
+        if self._kernels is not None:
+            transposed = 2 * (self._kernels.chip.layouts - 1) * self._kernels.fp8
+            lasts += self._kernels.pass_ps((self.workload.gradient_element + transposed) * held)
+        return lasts
 
     @cached_property
     def _norm(self) -> Times:
@@ -339,33 +433,69 @@ class Operators:
         return self._products(name, matrices, tokens, number).plus(Times(forward, backward, 0))
 
     def _products(
-        self, name: str, matrices: list[Matrix], tokens: int | None = None, number: int = 1
+        self,
+        name: str,
+        matrices: list[Matrix],
+        tokens: int | None = None,
+        number: int = 1,
+        *,
+        plain: bool = False,
     ) -> Times:
+        """Return the time of some matrices with some tokens, each `number` times.
+
+        With kernels by their shape, the output layer and the router stay in 16 bits (`plain`), and
+        their collectives are not cut.
+        """
         tokens = self.tokens if tokens is None else tokens
-        forward = inputs = weights = 0
-        for matrix in matrices:
-            part = matrix.part(self.layout.tp)
-            rows, columns = part.rows, part.columns
-            forward += self._product(name, tokens, rows, columns, number)
-            inputs += self._product(name, tokens, columns, rows, number)
-            # Kernels add the gradient to that of other micro-batches: they read and write it.
-            added = 2 * self.workload.gradient_element
-            weights += self._product(name, rows, tokens, columns, number, added)
-            inputs += self._cast(number * tokens * columns)
-        return Times(forward, inputs, weights)
+        parts = [matrix.part(self.layout.tp) for matrix in matrices]
+        kernels = self._plain if plain else self._kernels
+        if kernels is None:
+            return Times(0, 0, 0).plus(
+                *(self._roofline(name, tokens, part, number) for part in parts)
+            )
+        whole = Times(0, 0, 0)
+        for part in parts:
+            beside = _ALONE if plain else self._beside
+            if self._overlaps_tp and not plain:
+                beside = _BESIDE_TP[part.split]
+            whole = whole.plus(self._kernel_times(kernels, beside, tokens, part, number))
+        return whole
 
-    def _product(
-        self, name: str, rows: int, inner: int, columns: int, number: int, result: int = ELEMENT
-    ) -> int:
-        if self._kernels is not None:
-            return self._kernels.product_ps(rows, inner, columns, result, number)
-        return number * self._time(name, matrix_product(rows, inner, columns, ELEMENT))
+    def _kernel_times(
+        self,
+        kernels: Kernels,
+        beside: tuple[_Beside, ...],
+        tokens: int,
+        part: Matrix,
+        number: int,
+    ) -> Times:
+        """Return the time of a matrix with its casts, by kernels of its shape."""
+        rows, columns, scaling = part.rows, part.columns, self.workload.fp8_scaling
 
-    def _cast(self, elements: int) -> int:
-        """Return the time to write a gradient in 8 bits, and its transpose."""
-        if self._kernels is None or not self._kernels.fp8:
-            return 0
-        return self._kernels.pass_ps(4 * elements)
+        def product(how: _Beside, left: int, inner: int, right: int, result: int = ELEMENT) -> int:
+            pieces = how.pieces or self.layout.tp
+            piece = -(-left // pieces)
+            return pieces * kernels.product_ps(
+                piece, inner, right, result, number, busy_sms=how.busy_sms
+            )
+
+        # Kernels add the gradient to that of other micro-batches: they read and write it.
+        added = 2 * self.workload.gradient_element
+        # The input and the gradient of the output are cast for the products with them.
+        return Times(
+            product(beside[0], tokens, rows, columns)
+            + kernels.cast_ps(number * tokens * rows, scaling),
+            product(beside[1], tokens, columns, rows)
+            + kernels.cast_ps(number * tokens * columns, scaling),
+            product(beside[2], rows, tokens, columns, added),
+        )
+
+    def _roofline(self, name: str, tokens: int, part: Matrix, number: int) -> Times:
+        rows, columns = part.rows, part.columns
+        shapes = ((tokens, rows, columns), (tokens, columns, rows), (rows, tokens, columns))
+        return Times(
+            *(number * self._time(name, matrix_product(*shape, ELEMENT)) for shape in shapes)
+        )
 
     def _time(self, name: str, cost: Cost, number: int = 1) -> int:
         if self._kernels is None:

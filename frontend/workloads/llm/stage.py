@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from frontend.collectives.program.program import block_units
 from frontend.models.transformer import has_experts
-from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.grid import Grid, Groups
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.partition import (
     Chunk,
@@ -79,7 +79,7 @@ class DataParallel:
             -(-count // groups.size) if self.zero else count
             for count, groups in zip(weights, self.groups, strict=True)
         ]
-        self.stream.compute("optimizer", "update", self.operators.update(sum(shared)))
+        self.stream.compute("optimizer", "update", self.operators.update(sum(shared), sum(weights)))
         if self.zero in (1, 2) and not self.workload.overlap.gather:
             for kind, count in enumerate(weights):
                 transfer = self._weights(kind, count)
@@ -148,6 +148,10 @@ class LayerBuilder:
         uneven = operators.routed is not None
         self.expert_groups = grid.part_groups(stage, "tp") if uneven else [self.groups["tp"]]
         self.ring = (grid.ring_offsets(1), grid.ring_offsets(-1))
+        self.passes: tuple[Groups, Groups] | None = None
+        """Groups of ep within and across super-nodes, if tokens go once to each super-node."""
+        if self.workload.routing.super_nodes is not None:
+            self.passes = grid.by_super_node(self.groups["ep"])
         self.spread = self.workload.layout.sequence_parallel
         self.splits = self.workload.layout.schedule == "zero_bubble"
         self._later: list[WeightGradient] = []
@@ -355,6 +359,18 @@ class LayerBuilder:
     def _exchange(self, name: str, element: int) -> None:
         """Send tokens, or their gradients, to experts or back, as the name says."""
         operators, groups = self.operators, self.groups["ep"]
+        if self.passes is not None:
+            within, across = self.passes
+            sizes = operators.passed_on_bytes(element, across.size)
+            pairs = ((across, sizes[0], name), (within, sizes[1], f"{name}_on"))
+            self.stream.wait_all(
+                [
+                    (Transfer("ep", "all_to_all", members, size), f"experts.{part}")
+                    for members, size, part in pairs
+                ],
+                self.workload.overlap.ep,
+            )
+            return
         size, blocks = operators.dispatch_bytes(element), None
         if operators.routed is not None:
             blocks = operators.routed.blocks

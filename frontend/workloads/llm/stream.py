@@ -102,13 +102,21 @@ class Stream:
 
         Parts of the stage with collectives of their own have one in `transfer` each.
         """
-        node = self.issue(transfer, name, (*self.after, *self._late))
-        if node is None:
-            return
+        self.wait_all([(transfer, name)], overlaps)
+
+    def wait_all(
+        self,
+        transfers: Sequence[tuple[Transfer | Sequence[Transfer], str]],
+        overlaps: bool = False,
+    ) -> None:
+        """Issue collectives with their names together; what follows waits for all of them."""
+        waits = (*self.after, *self._late)
+        issued = [self.issue(transfer, name, waits) for transfer, name in transfers]
+        nodes = tuple(node for node in issued if node is not None)
         if overlaps:
-            self._overlapping.append(node)
-        else:
-            self.after, self._late = (node,), []
+            self._overlapping += nodes
+        elif nodes:
+            self.after, self._late = nodes, []
 
     def issue(
         self, transfer: Transfer | Sequence[Transfer], name: str, after: Iterable[int]

@@ -175,6 +175,10 @@ class Routing(Model):
     loads: ExpertLoads = None
     """Relative numbers of tokens instead: one for each expert, in the order of the ranks, or a row
     of them for each rank of ep, or `{file: …}` with such numbers as JSON."""
+    super_nodes: Count | None = None
+    """Super-nodes at most to which a token goes (node-limited routing). Then it goes once to each
+    of them, and there on to the ranks of its experts, at the same time; results are summed on the
+    way back. null: a message to each expert."""
 
 
 class DimensionAlgorithms(AlgorithmOptions):
@@ -284,6 +288,9 @@ class LlmWorkload(Model):
     """Number of training iterations."""
     precision: Literal["bf16", "fp8"] = "bf16"
     """Precision of matrix products. Weights and activations have 2 bytes in both cases."""
+    fp8_scaling: Literal["delayed", "current"] = "delayed"
+    """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
+    from earlier steps. current: from its largest element, for which a kernel reads it once more."""
     gradient_element: ElementSize = ElementSize.parse("4B")
     """Size of a gradient element, also in reductions."""
     gather_element: ElementSize = ElementSize.parse("2B")

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 from pathlib import Path
+from statistics import median
 
 import pytest
 from click.testing import CliRunner
@@ -187,3 +188,19 @@ def test_layouts_do_not_tell_the_measurement(clone):
     (row,) = csv.DictReader(printed.stdout.splitlines())
     assert (row["step_s"], row["values"], row["statistic"]) == ("", "", "")
     assert row["global_batch"] == str(6 * 4)
+
+
+def test_a_step_waits_for_the_slowest_gpu():
+    """Half of all sets of ranks have a slower one than `slowest` says, and half do not."""
+    run = TABLE.runs["8b-b200-8"]._replace(gpus=64, global_batch=128)
+    content = run.scenario(1.0, shapes=True)
+    content["workload"]["model"]["layers"] = 2
+    alone = bridge.run(load_scenario(content)).time_ns
+    spread = {"event": "straggler", "at": "0us", "spread": shapes.SPREAD}
+    steps = [
+        bridge.run(load_scenario(content | {"events": [spread], "seed": seed})).time_ns / alone
+        for seed in range(1, 16)
+    ]
+    # Computation is nearly all of a step; what is left is not slower.
+    assert median(steps) == pytest.approx(shapes.slowest(64), abs=0.01)
+    assert shapes.slowest(8) < shapes.slowest(512) < 1.08
