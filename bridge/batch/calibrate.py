@@ -36,10 +36,14 @@ _PROGRAM = re.compile(r"\b(\w+_perf)\b")
 _DEVICE = re.compile(r"^.*#\s+Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$")
 
 GPUS = {
-    "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "B200": "hgx_b200",
-    "GB10": "dgx_spark",
+    "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "GB200": "gb200_nvl72",
+    "B200": "hgx_b200", "GB10": "dgx_spark",
 }  # fmt: skip
 """The server that has a GPU, by a part of the GPU's name."""
+_PLUGGED = ("PCI", "NVL")
+"""In the name of a GPU on a card, whose server has no NVSwitches."""
+_RACKS = ("gb200_nvl72",)
+"""Presets whose server is a rack of many hosts."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,7 +117,9 @@ def scenario_of(log: Log) -> dict[str, Any]:
         If the log does not tell its GPUs, or there is no preset with them.
     """
     model = next((name for part, name in GPUS.items() if part in log.gpu), "")
-    servers = len(set(log.hosts))
+    if any(part in log.gpu.upper() for part in _PLUGGED):
+        model = ""
+    servers = 1 if model in _RACKS else len(set(log.hosts))
     if not model or len(log.hosts) < 2 or len(log.hosts) % servers:
         raise InputError(
             f"LOG {log.file}: its GPUs are {log.gpu or 'not named'}: expected --scenario FILE with "

@@ -265,6 +265,10 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
     slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
     if kind == "tree":
+        if machine.servers == 2 and machine.scale_up_bps:
+            # Data pass each NIC once, and not twice as in a ring: NVLink may set the speed.
+            inside = machine.scale_up_bps / 8e9 * limits.nvlink
+            bus = min(2 * channels * machine.nic_bps / 8e9, inside)
         bus = min(bus * 0.92, channels * limits.tree[column])
         if protocol == "LL":
             bus = min(bus / 3.8, slow[column])

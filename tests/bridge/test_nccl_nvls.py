@@ -71,6 +71,17 @@ def test_large_sizes_take_what_was_measured(model: str, size: int, measured: flo
     assert time == pytest.approx(measured, rel=0.031)
 
 
+@pytest.mark.parametrize(
+    ("mebibytes", "measured"),
+    [(16, 123.8), (64, 324.7), (256, 1112.5), (512, 2151), (1024, 4029.4), (4096, 15749)],
+)
+def test_smaller_chunks_take_longer(mebibytes: int, measured: float) -> None:
+    """One DGX H100, times in µs of NVIDIA/dgxc-benchmarking, nccl/README.md: of 1 GiB on, chunks
+    have 128 KiB, and 64 below."""
+    time = bridge.run(scenario(mebibytes * 2**20, model="dgx_h100")).time_ns / 1e3
+    assert time == pytest.approx(measured, rel=0.04)
+
+
 def test_two_servers_join_by_trees() -> None:
     """2 × 8 H200 with 400 Gb/s (nebius/ml-cookbook, runai/README.md): 67.4 ms for 16 GiB."""
     result = bridge.run(scenario(16 * GIB, servers=2))
