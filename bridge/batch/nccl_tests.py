@@ -159,7 +159,8 @@ class Row:
 
 _HEADINGS = re.compile(r"\bsize\s+count\s+type\s+((?:[a-z]\w*\s+)*?)time\b")
 _MEASURED = (
-    r"(?:.*[:>|\]]|\S+Z)?\s*(?P<size>\d+)\s+\d+\s+[a-z]\w*\s+%s(?P<time>\d+(?:\.\d+)?)\s+"
+    r"(?:.*[:>|\]]|\S+Z)?\s*(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+%s"
+    r"(?P<time>\d+(?:\.\d+)?)\s+"
     r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
 )
 """A row, which may stand after what a launcher puts before each line, such as `0:`,
@@ -168,14 +169,36 @@ _COLUMNS = ("redop", "root")
 """Those between the type and the time, unless the headings have others, as in old versions."""
 
 
+def _row(columns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(_MEASURED % "".join(rf"(?P<{one}>\S+)\s+" for one in columns))
+
+
 def _rows(lines: Sequence[str]) -> Iterator[re.Match[str]]:
     """Yield the rows of the tables in some lines."""
-    row = re.compile(_MEASURED % (r"\S+\s+" * len(_COLUMNS)))
+    row = _row(_COLUMNS)
     for line in lines:
         if headings := _HEADINGS.search(line):
-            row = re.compile(_MEASURED % (r"\S+\s+" * len(headings[1].split())))
+            row = _row(headings[1].split())
         elif found := row.match(line):
             yield found
+
+
+def program_of(lines: Sequence[str], ranks: int) -> str:
+    """Return the program that a table can only be of, by its last row; empty if that is not known.
+
+    All-gathers and all-to-alls have the same columns.
+    """
+    last: dict[str, str] = {}
+    for row in _rows(lines):
+        last = row.groupdict()
+    if not set(_COLUMNS) <= last.keys():
+        return ""
+    blocks = int(last["size"]) / (int(last["count"]) * DATA_TYPES.get(last["type"], 0) or 1)
+    if last["redop"] == "none":
+        return "broadcast_perf" if blocks == 1 and int(last["root"]) >= 0 else ""
+    if blocks == 1:
+        return "all_reduce_perf" if int(last["root"]) < 0 else "reduce_perf"
+    return "reduce_scatter_perf" if blocks == ranks else ""
 
 
 def measured_times(log: Path, option: str = "--measured") -> dict[int, float]:
