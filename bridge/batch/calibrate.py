@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bridge.batch.nccl_tests import HOST_FACTORS, PROGRAMS, Test, measured_times
+from bridge.batch.nccl_tests import HOST_FACTORS, PROGRAMS, Test, measured_times, program_of
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.loading.load import Content
@@ -32,14 +32,18 @@ _MOST_FITTED = 8
 _HELD = 0.02
 """Weight of a number that stays what it is, in relative errors of a size."""
 
-_PROGRAM = re.compile(r"\b(\w+_perf)\b")
+_PROGRAM = re.compile(r"\b(\w+_perf)(?:_mpi)?\b")
 _DEVICE = re.compile(r"^.*#\s+Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$")
 
 GPUS = {
-    "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "B200": "hgx_b200",
-    "GB10": "dgx_spark",
+    "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "GB200": "gb200_nvl72",
+    "B200": "hgx_b200", "GB10": "dgx_spark",
 }  # fmt: skip
 """The server that has a GPU, by a part of the GPU's name."""
+_PLUGGED = ("PCI", "NVL")
+"""In the name of a GPU on a card, whose server has no NVSwitches."""
+_RACKS = ("gb200_nvl72",)
+"""Presets whose server is a rack of many hosts."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -91,17 +95,29 @@ def read_log(file: Path, program: str = "") -> Log:
     """
     times = measured_times(file, "LOG")
     text = file.read_text(encoding="utf-8", errors="replace")
+    devices = [match for match in map(_DEVICE.match, text.splitlines()) if match]
+    by_rank = {int(one[1]): one[2] for one in devices}
+    hosts = _hosts(by_rank)
+    if len(by_rank) < len(devices):  # without MPI, every process prints rank 0
+        hosts = tuple(one[2] for one in devices)
     named = [name for name in _PROGRAM.findall(text) if name in PROGRAMS]
-    found = program or (named[0] if named else "")
+    found = program or (named[0] if named else program_of(text.splitlines(), len(hosts)))
     if found not in PROGRAMS or len(times) < 2:
         what = "two sizes" if found in PROGRAMS else f"--program, one of {', '.join(PROGRAMS)}"
         raise InputError(f"LOG {file}: expected {what}")
-    devices = [match for match in map(_DEVICE.match, text.splitlines()) if match]
-    by_rank = {int(one[1]): one for one in devices}
-    hosts = tuple(by_rank[rank][2] for rank in sorted(by_rank))
-    if len(by_rank) < len(devices):  # without MPI, every process prints rank 0
-        hosts = tuple(one[2] for one in devices)
     return Log(file, found, times, hosts, devices[0][3] if devices else "")
+
+
+def _hosts(by_rank: Mapping[int, str]) -> tuple[str, ...]:
+    """Return the host of each rank. One that was left out, as in `...`, is on that of another.
+
+    Ranks of a host are together: it is that of the rank before, if there is one.
+    """
+    found: list[str] = []
+    for rank in range(max(by_rank, default=-1) + 1):
+        before = found[-1] if found else by_rank[min(by_rank)]
+        found.append(by_rank.get(rank, before))
+    return tuple(found)
 
 
 def scenario_of(log: Log) -> dict[str, Any]:
@@ -113,7 +129,9 @@ def scenario_of(log: Log) -> dict[str, Any]:
         If the log does not tell its GPUs, or there is no preset with them.
     """
     model = next((name for part, name in GPUS.items() if part in log.gpu), "")
-    servers = len(set(log.hosts))
+    if any(part in log.gpu.upper() for part in _PLUGGED):
+        model = ""
+    servers = 1 if model in _RACKS else len(set(log.hosts))
     if not model or len(log.hosts) < 2 or len(log.hosts) % servers:
         raise InputError(
             f"LOG {log.file}: its GPUs are {log.gpu or 'not named'}: expected --scenario FILE with "

@@ -33,6 +33,15 @@ DATA_TYPES = {
 }  # fmt: skip
 """Bytes of an element of each type."""
 
+LAUNCH_US = 4.21
+"""Time of a thread to launch an operation on one GPU. A thread that drives several GPUs launches
+them one after the other, and nccl-tests launches the next operation before the last one ends: so
+an operation takes at least this time for each GPU of a thread.
+
+Source: NVIDIA/nccl-tests, issue 123: 4 to 8 GPUs of a DGX A100 with `-g` take 4.16 to 4.22 µs each
+for 8 to 128 bytes, with one channel, where NCCL's tuner has 10 to 15 µs for all steps.
+"""
+
 Bus = Literal["all_reduce", "others", "whole"]
 
 
@@ -109,18 +118,23 @@ class Row:
         The run, or why it failed.
     measured_us : float, optional
         Time that was measured on a cluster.
+    least_us : float
+        The time of a thread to launch it.
     """
 
     size: int
     count: int
     outcome: Outcome
     measured_us: float | None = None
+    least_us: float = 0.0
 
     @property
     def time_us(self) -> float | None:
         """Time of the operation; None if its run failed."""
         result = self.outcome.result
-        return None if result is None or self.outcome.error else round(result.time_ns / 1e3, 6)
+        if result is None or self.outcome.error:
+            return None
+        return max(self.least_us, round(result.time_ns / 1e3, 6))
 
     @property
     def error(self) -> float | None:
@@ -143,11 +157,48 @@ class Row:
         return algorithm, algorithm * program.bus_factor(ranks)
 
 
-_MEASURED = re.compile(
-    r"\s*(?P<size>\d+)\s+\d+\s+[a-z]\w*\s+\w+\s+-?\d+\s+(?P<time>\d+(?:\.\d+)?)\s+"
+_HEADINGS = re.compile(r"\bsize\s+count\s+type\s+((?:[a-z]\w*\s+)*?)time\b")
+_MEASURED = (
+    r"(?:.*[:>|\]]|\S+Z)?\s*(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+%s"
+    r"(?P<time>\d+(?:\.\d+)?)\s+"
     r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
 )
-"""A row of nccl-tests: size, count, type, redop, root, and time, algbw and busbw out of place."""
+"""A row, which may stand after what a launcher puts before each line, such as `0:`,
+`[1,0]<stdout>:` or a time."""
+_COLUMNS = ("redop", "root")
+"""Those between the type and the time, unless the headings have others, as in old versions."""
+
+
+def _row(columns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(_MEASURED % "".join(rf"(?P<{one}>\S+)\s+" for one in columns))
+
+
+def _rows(lines: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the rows of the tables in some lines."""
+    row = _row(_COLUMNS)
+    for line in lines:
+        if headings := _HEADINGS.search(line):
+            row = _row(headings[1].split())
+        elif found := row.match(line):
+            yield found
+
+
+def program_of(lines: Sequence[str], ranks: int) -> str:
+    """Return the program that a table can only be of, by its last row; empty if that is not known.
+
+    All-gathers and all-to-alls have the same columns.
+    """
+    last: dict[str, str] = {}
+    for row in _rows(lines):
+        last = row.groupdict()
+    if not set(_COLUMNS) <= last.keys():
+        return ""
+    blocks = int(last["size"]) / (int(last["count"]) * DATA_TYPES.get(last["type"], 0) or 1)
+    if last["redop"] == "none":
+        return "broadcast_perf" if blocks == 1 and int(last["root"]) >= 0 else ""
+    if blocks == 1:
+        return "all_reduce_perf" if int(last["root"]) < 0 else "reduce_perf"
+    return "reduce_scatter_perf" if blocks == ranks else ""
 
 
 def measured_times(log: Path, option: str = "--measured") -> dict[int, float]:
@@ -165,8 +216,7 @@ def measured_times(log: Path, option: str = "--measured") -> dict[int, float]:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
-    rows = [match for match in map(_MEASURED.match, lines) if match]
-    found = {int(row["size"]): float(row["time"]) for row in rows}
+    found = {int(row["size"]): float(row["time"]) for row in _rows(lines)}
     found = {size: time for size, time in sorted(found.items()) if size and time}
     if not found:
         raise InputError(

@@ -6,8 +6,16 @@ network. The bandwidth is that of the channels of the machine, times what the pr
 and at most what a channel reaches on a generation of GPUs. An all-reduce by trees reaches only a
 part of it at medium sizes.
 
+NVLS is the reduction in NVSwitches (NVLink SHARP) of one server, and NVLS tree is NVLS inside
+servers and a double binary tree between them. A channel of NVLS has a GPU as its head, which loads
+sums and stores them to all, so its NVLink has twice the traffic of the channel, and that of the
+other GPUs once: with n channels, each reaches at most the (n + 1)-th part of NVLink's rate. Of
+that, the reduction leaves a part (`Limits.nvls`). NVLS also has all-gathers and reduce-scatters,
+but with these rates, a ring is always faster.
+
 Source: NVIDIA/nccl 5067397 (2026-06-11), `src/graph/tuning.cc` (constants in µs and GB/s, and the
-model), `src/graph/topo.h` (rate of an NVLink), `src/graph/search.cc` (speeds of channels).
+model), `src/graph/topo.h` (rate of an NVLink), `src/graph/search.cc` (speeds of channels, and the
+traffic of NVLS in `ncclTopoSearchTryNvls`).
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ from math import inf, log2
 from typing import Literal, NamedTuple
 
 Generation = Literal["volta", "ampere", "hopper", "blackwell"]
-Kind = Literal["tree", "ring"]
+Kind = Literal["tree", "ring", "nvls", "nvls_tree"]
 ProtocolName = Literal["LL", "LL128", "Simple"]
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
@@ -24,13 +32,16 @@ PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
 WIRE = {"LL": 16 / 8, "LL128": 128 / 120, "Simple": 1.0}
 """Bytes on the wire for a byte of data: flags, and nothing for Simple."""
 
-BASE_US = {"tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4)}
-"""Time of an operation without its steps, by protocol (`baseLatencies`)."""
+BASE_US: dict[Kind, tuple[float, float, float]] = {
+    "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25)
+}  # fmt: skip
+"""Time of an operation without its steps, by protocol (`baseLatencies`); for NVLS, all that it
+takes inside a server (`hwLatencies`)."""
 
-STEP_US = {
+STEP_US: dict[str, dict[Kind, tuple[float, float, float]]] = {
     "nvlink": {"tree": (0.6, 1.25, 4.0), "ring": (0.6, 1.9, 3.4)},
     "pci": {"tree": (1.0, 1.9, 4.0), "ring": (1.0, 2.5, 5.7)},
-    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0)},
+    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0), "nvls_tree": (0, 0, 20.9)},
 }
 """Time of a step over each kind of link, by protocol (`hwLatencies`)."""
 
@@ -46,8 +57,11 @@ class Limits(NamedTuple):
         Channels inside a server; each NIC has one between servers.
     low_latency : tuple of float
         All channels with LL, inside a server (`llMaxBws`).
-    ring_ll128, tree_ll128, tree : tuple of float
-        A channel (`perChMaxRingLL128Bws`, `perChMaxTreeLL128Bws`, `perChMaxTreeBws`).
+    ring_ll128, tree_ll128, tree, nvls_tree : tuple of float
+        A channel (`perChMaxRingLL128Bws`, `perChMaxTreeLL128Bws`, `perChMaxTreeBws`,
+        `perChMaxNVLSTreeBws`).
+    nvls : float
+        Part of NVLink's rate for NCCL that NVLS reaches (`nvlsEfficiency`); 0: there is none.
     """
 
     nvlink: float
@@ -56,6 +70,8 @@ class Limits(NamedTuple):
     ring_ll128: tuple[float, float, float]
     tree_ll128: tuple[float, float, float]
     tree: tuple[float, float, float]
+    nvls_tree: tuple[float, float, float] = (0, 0, 0)
+    nvls: float = 0
 
 
 LIMITS: dict[Generation, Limits] = {
@@ -66,12 +82,29 @@ LIMITS: dict[Generation, Limits] = {
         20 / 25, 12, (87.7, 22.5, 19), (20, 20, 20), (20, 20, 20), (24, 23.6, 17.8)
     ),
     "hopper": Limits(
-        20.6 / 25, 12, (141, 45, 35), (36.7, 36.7, 36.7), (36.7, 36.7, 29), (38.7, 41.4, 36)
+        20.6 / 25, 12, (141, 45, 35), (36.7, 36.7, 36.7), (36.7, 36.7, 29), (38.7, 41.4, 36),
+        (0, 57.7, 45.5), 0.85,
     ),
     "blackwell": Limits(
-        40.1 / 50, 16, (282, 90, 70), (40, 40, 40), (55.6, 31.67, 20), (70, 42.8, 24)
+        40.1 / 50, 16, (282, 90, 70), (40, 40, 40), (55.6, 31.67, 20), (70, 42.8, 24),
+        (0, 96, 80), 0.74,
     ),
 }  # fmt: skip
+
+_NVLS_SPEEDS: dict[Generation, tuple[float, ...]] = {
+    "hopper": (60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3),
+    "blackwell": (90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18),
+}
+"""Speeds of a channel that NCCL's search tries inside a server (`sm90SpeedArrayIntra`)."""
+_NET_SPEEDS: dict[Generation, tuple[float, ...]] = {
+    "hopper": (48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12),
+    "blackwell": (96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24,
+                  0.12),
+}  # fmt: skip
+"""Those that it tries between servers (`sm90SpeedArrayInter`)."""
+
+NVLS_HEADS = 32
+"""Channels of NVLS at most, each with a GPU as its head (`NCCL_MAX_NVLS_ARITY`)."""
 
 _TREE_PARTS = {
     "LL": (1, 1, 1, 1, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9,
@@ -106,6 +139,8 @@ class Machine(NamedTuple):
         Latency of a message inside a server and between servers, as the network simulates it.
     net_us : float
         Latency that the plug-in of the network tells NCCL. Simple has it twice, once for the flush.
+    reduces : bool
+        Whether the switches inside servers reduce.
     """
 
     ranks: int
@@ -116,6 +151,7 @@ class Machine(NamedTuple):
     near_ps: int
     far_ps: int
     net_us: float = 0.0
+    reduces: bool = False
 
     @property
     def generation(self) -> Generation:
@@ -148,6 +184,26 @@ class Machine(NamedTuple):
         rate = self.nic_bps / 8e9
         return self.nics, min(rate, inside / self.nics) if inside else rate
 
+    @property
+    def heads(self) -> int:
+        """The channels of NVLS; 0 if NCCL does not use it here."""
+        whole = self.servers == 1 or self.nics == self.local
+        usable = self.reduces and self.local > 1 and whole and LIMITS[self.generation].nvls
+        return min(self.local, NVLS_HEADS) if usable else 0
+
+    def nvls_speeds(self) -> tuple[float, float]:
+        """Return the speed of a channel of NVLS inside a server, and between servers, in GB/s."""
+        generation, rate = self.generation, self.nic_bps / 8e9
+        share = self.scale_up_bps / 8e9 * LIMITS[generation].nvlink / (self.heads + 1)
+
+        def fastest(speeds: tuple[float, ...], most: float) -> float:
+            return next((one for one in speeds if one <= most), speeds[-1])
+
+        if self.servers == 1:
+            return fastest(_NVLS_SPEEDS[generation], share), 0.0
+        speeds = _NET_SPEEDS[generation]
+        return fastest(speeds, min(share, rate)), fastest(speeds, rate)
+
 
 class Choice(NamedTuple):
     """An algorithm and a protocol, with the tuner's time.
@@ -173,26 +229,46 @@ class Choice(NamedTuple):
         >>> Choice("ring", "LL128", 20.0).name
         'Algo RING proto LL128'
         """
-        return f"Algo {self.kind.upper()} proto {self.protocol.upper()}"
+        return f"Algo {self.kind.upper().replace('_', '')} proto {self.protocol.upper()}"
 
 
 def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
     """Return the time of a step inside a server, and of one between servers."""
     column = PROTOCOLS.index(protocol)
-    inside = STEP_US["nvlink" if machine.scale_up_bps else "pci"][kind][column]
+    if kind == "nvls":
+        return 0.0, 0.0
+    near = STEP_US["nvlink" if machine.scale_up_bps else "pci"].get(kind)
     exposed: Kind = "tree" if machine.local == 1 else kind
     told = machine.net_us * (2 if protocol == "Simple" else 1)
-    return inside, STEP_US["net"][exposed][column] + told
+    return near[column] if near else 0.0, STEP_US["net"][exposed][column] + told
+
+
+def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
+    """Return the bus bandwidth of an all-reduce by NVLS or NVLS tree."""
+    limits, heads = LIMITS[machine.generation], machine.heads
+    inside, between = machine.nvls_speeds()
+    # A channel reduces and multicasts at the same time.
+    channel = 2 * inside * limits.nvls * (heads - 1) / heads
+    if kind == "nvls_tree":
+        pair = 2 if machine.servers == 2 else 1
+        channel = min(channel, pair * between, limits.nvls_tree[machine.column])
+    return heads * channel
 
 
 def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float:
     """Return the bus bandwidth of an algorithm with a protocol for large sizes, in GB/s."""
+    if kind in ("nvls", "nvls_tree"):
+        return _nvls_bandwidth(machine, kind)
     limits, column = LIMITS[machine.generation], machine.column
     channels, rate = machine.channels()
     bus = channels * rate
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
     slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
     if kind == "tree":
+        if machine.servers == 2 and machine.scale_up_bps:
+            # Data pass each NIC once, and not twice as in a ring: NVLink may set the speed.
+            inside = machine.scale_up_bps / 8e9 * limits.nvlink
+            bus = min(2 * channels * machine.nic_bps / 8e9, inside)
         bus = min(bus * 0.92, channels * limits.tree[column])
         if protocol == "LL":
             bus = min(bus / 3.8, slow[column])
@@ -212,6 +288,10 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     base = BASE_US[kind][PROTOCOLS.index(protocol)]
     inside, between = step_us(machine, kind, protocol)
     ranks, servers = machine.ranks, machine.servers
+    if kind == "nvls":
+        return base
+    if kind == "nvls_tree":
+        return base + 2 * int(log2(servers)) * between
     if kind == "tree":
         return base + 2 * ((machine.local - 1) * inside + int(log2(servers)) * between)
     if operation in ("broadcast", "reduce"):
@@ -244,32 +324,33 @@ def time_us(
     bandwidth = bus_bandwidth(machine, kind, protocol)
     latency = latency_us(machine, operation, kind, protocol)
     ranks = machine.ranks
-    if kind == "tree":
-        bandwidth *= 0.5
+    if kind == "tree" or (kind == "nvls_tree" and machine.generation == "blackwell"):
         place = (size >> 6).bit_length() - 1
         if 0 <= place < len(_TREE_PARTS[protocol]):
             bandwidth *= _TREE_PARTS[protocol][place]
+    if kind == "tree":
+        bandwidth *= 0.5
     else:
         steps = {"all_reduce": 2 * (ranks - 1), "broadcast": ranks, "reduce": ranks}
         bandwidth *= ranks / steps.get(operation, ranks - 1)
-        plateau = size / (machine.channels()[0] * ranks) >= 64
-        if protocol == "Simple" and machine.servers > 1 and operation == "all_reduce" and plateau:
+        plateau = kind == "ring" and protocol == "Simple" and machine.servers > 1
+        plateau = plateau and size / (machine.channels()[0] * ranks) >= 64
+        if plateau and operation == "all_reduce":
             latency *= _RING_PLATEAU.get(machine.generation, 1.4)
     return latency + size / (1000 * bandwidth) if bandwidth else inf
 
 
 def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
-    """Return the algorithms and protocols for an operation, the one that NCCL takes first.
-
-    Another algorithm, such as one of NVLink SHARP, is one more kind here.
-    """
+    """Return the algorithms and protocols for an operation, the one that NCCL takes first."""
     kinds: tuple[Kind, ...] = ("tree", "ring") if operation == "all_reduce" else ("ring",)
     # LL128 needs NVLink inside a server.
     allowed = [p for p in PROTOCOLS if p != "LL128" or machine.scale_up_bps or machine.local == 1]
+    pairs: list[tuple[Kind, ProtocolName]] = [(kind, one) for kind in kinds for one in allowed]
+    if operation == "all_reduce" and machine.heads > 1:
+        pairs.append(("nvls" if machine.servers == 1 else "nvls_tree", "Simple"))
     found = [
         Choice(kind, protocol, time_us(machine, operation, kind, protocol, size))
-        for kind in kinds
-        for protocol in allowed
+        for kind, protocol in pairs
     ]
     return sorted(found, key=lambda one: one.time_us)
 

@@ -307,6 +307,7 @@ inline constexpr auto FIELDS<ProgramProtocol> = std::tuple{
     Limited("near_delay_ps", &ProgramProtocol::nearDelayPs, DELAY),
     Limited("far_delay_ps", &ProgramProtocol::farDelayPs, DELAY),
     Limited("launch_ps", &ProgramProtocol::launchPs, DELAY),
+    &ProgramProtocol::nearFrom,
 };
 
 template <>

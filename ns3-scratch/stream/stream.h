@@ -430,6 +430,7 @@ struct ProgramProtocol
     uint64_t nearDelayPs{0};  //!< added to the injection latency of a SEND
     uint64_t farDelayPs{0};   //!< added to the injection latency of a SEND
     uint64_t launchPs{0};     //!< from the issue of a collective to its first step
+    uint32_t nearFrom{0};     //!< members from this one on are switches inside servers; 0: none
 
     /// @return whether there is a protocol
     bool Exists() const
@@ -437,9 +438,13 @@ struct ProgramProtocol
         return localMembers != 0;
     }
 
-    /// @return whether two members are in the same server
+    /// @return whether two members that exchange a message are in the same server
     bool AreNear(uint32_t member, uint32_t other) const
     {
+        if (nearFrom != 0 && std::max(member, other) >= nearFrom)
+        {
+            return true;
+        }
         return member / localMembers == other / localMembers;
     }
 

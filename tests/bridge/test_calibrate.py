@@ -72,8 +72,57 @@ def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Pat
 
 def test_a_log_without_its_gpus_needs_a_cluster(tmp_path: Path) -> None:
     file = tmp_path / "bare.log"
-    file.write_text("1024 256 float sum -1 10.0 1 1\n2048 512 float sum -1 10.0 1 1\n")
+    file.write_text("1024 16 float none -1 10.0 1 1\n2048 32 float none -1 10.0 1 1\n")
     with pytest.raises(InputError, match="--program"):
         read_log(file)
     with pytest.raises(InputError, match="--scenario"):
         scenario_of(read_log(file, "all_reduce_perf"))
+
+
+def test_a_listing_with_gaps_and_no_program_is_read(tmp_path: Path) -> None:
+    """As oracle-quickstart/oci-hpc-oke prints two servers, docs/running-nccl-rccl-tests-…"""
+    log = tmp_path / "pasted.log"
+    some = [line for rank, line in enumerate(device_lines()) if rank in (0, 7, 8, 15)]
+    rows = [
+        f"{size} {size // 4} float sum -1 {time} 1 1" for size, time in ((1024, 20), (2048, 21))
+    ]
+    log.write_text("\n".join([*some, *rows]))
+    read = read_log(log)
+    assert read.program == "all_reduce_perf"
+    assert read.hosts == ("gpu0",) * 8 + ("gpu1",) * 8
+    assert scenario_of(read)["topology"]["servers"] == HOSTS
+
+
+@pytest.mark.parametrize(
+    ("columns", "program"),
+    [
+        ("256 float sum -1", "all_reduce_perf"),
+        ("256 float sum 0", "reduce_perf"),
+        ("256 float none 0", "broadcast_perf"),
+        ("16 float sum -1", "reduce_scatter_perf"),
+        ("16 float none -1", ""),
+    ],
+)
+def test_the_columns_tell_most_programs(columns: str, program: str) -> None:
+    assert nccl_tests.program_of([f"1024 {columns} 20.0 0.1 0.1"], 16) == program
+
+
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [
+        ("NVIDIA H100 PCIe", None),
+        ("NVIDIA A100 80GB PCIe", None),
+        ("NVIDIA H200", ("hgx_h200", 2)),
+        ("NVIDIA GB200", ("gb200_nvl72", 1)),
+    ],
+)
+def test_cards_have_no_preset_and_racks_are_one_server(
+    log: Path, gpu: str, expected: tuple[str, int] | None
+) -> None:
+    log.write_text(log.read_text().replace("NVIDIA A100-SXM4-80GB", gpu))
+    if expected is None:
+        with pytest.raises(InputError, match="--scenario FILE"):
+            scenario_of(read_log(log))
+        return
+    topology = scenario_of(read_log(log))["topology"]
+    assert (topology["server"]["model"], topology["servers"]) == expected

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.batch.nccl_tests import PROGRAMS, measured_times, sizes
+from bridge.batch.nccl_tests import LAUNCH_US, PROGRAMS, measured_times, sizes
 from bridge.errors import InputError
 from tests.bridge.command_line import answer_of, invoke
 
@@ -168,3 +168,30 @@ def test_a_table_of_its_own_has_no_error(cluster: Path, tmp_path: Path) -> None:
         if line.lstrip().startswith("1024 ")
     ]
     assert line[8:10] == [line[5], f"{100 * rows[0]['error']:+.1f}%"]
+
+
+def test_a_thread_launches_its_gpus_one_after_the_other(cluster: Path) -> None:
+    words = "-b 1K -e 64M -f 65536 --algorithm ring"
+    small, large = answer_of("nccl-tests all_reduce_perf", cluster, words)["rows"]
+    slow, same = answer_of("nccl-tests all_reduce_perf", cluster, words + " -g 4")["rows"]
+    assert slow["time_us"] == max(small["time_us"], 4 * LAUNCH_US)
+    assert same["time_us"] == large["time_us"] > 4 * LAUNCH_US
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        ("0:  1024  256  float  sum  -1  165.0  0.01  0.01  0  164.8", {1024: 165.0}),
+        ("[1,0]<stdout>:  1024  256  float  sum  -1  16.43  0.06  0.11  0", {1024: 16.43}),
+        ("2026-02-16T10:00:03.0Z  65536  16384  float  sum  -1  58.16  1.13  2.18", {65536: 58.16}),
+        ("# size count type redop time algbw busbw error\n1024 256 float sum 24942 0.1 0.1 0e+00",
+         {1024: 24942.0}),
+        ("# size count type time algbw busbw error\n1024 256 float 33 0.1 0.1 0e+00", {1024: 33.0}),
+    ],
+)  # fmt: skip
+def test_logs_as_launchers_and_old_versions_print_them(
+    tmp_path: Path, lines: str, times: dict[int, float]
+) -> None:
+    log = tmp_path / "printed.log"
+    log.write_text(lines)
+    assert measured_times(log) == times

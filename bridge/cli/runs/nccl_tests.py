@@ -55,6 +55,8 @@ class _Bytes(click.ParamType[int]):
 @click.option("-i", "--stepbytes", type=_Bytes(), default="1M", help="Between two sizes.")
 @click.option("-d", "--datatype", default="float", help="Type of an element, such as half.")
 @click.option("-r", "--root", type=click.IntRange(min=0), default=0, help="Root of a broadcast.")
+@click.option("-g", "--ngpus", type=click.IntRange(min=1), default=1,
+              help="GPUs that one thread launches one after the other.")  # fmt: skip
 @click.option("--fabric", type=click.Choice(list(FABRICS)), default="analytical",
               help="The network: an estimate, or express for packets.")  # fmt: skip
 @click.option("--algorithm", default="", metavar="NAME",
@@ -75,6 +77,7 @@ def nccl_tests_command(
     stepbytes: int,
     datatype: str,
     root: int,
+    ngpus: int,
     fabric: str,
     algorithm: str,
     measured: Path | None,
@@ -91,7 +94,15 @@ def nccl_tests_command(
     for each size, out of place, and takes from FILE everything but the workload. Sizes, counts and
     bus bandwidths are those of nccl-tests. With --measured, the sizes are those of LOG, and the
     error of each time is that of the simulation."""
-    from bridge.batch.nccl_tests import DATA_TYPES, PROGRAMS, Row, Test, measured_times, sizes
+    from bridge.batch.nccl_tests import (
+        DATA_TYPES,
+        LAUNCH_US,
+        PROGRAMS,
+        Row,
+        Test,
+        measured_times,
+        sizes,
+    )
     from bridge.cli.runs.points import require_all, run_counted
     from bridge.errors import InputError
     from frontend.errors import one_of
@@ -118,8 +129,9 @@ def nccl_tests_command(
     outcomes = run_counted(
         [point for _, _, point in rows], None, jobs=jobs, address=None, quiet=as_json
     )
+    least = ngpus * LAUNCH_US if ngpus > 1 else 0.0
     table = _Table(test, datatype, ranks, [
-        Row(size, count, outcome, times.get(size))
+        Row(size, count, outcome, times.get(size), least)
         for (size, count, _), outcome in zip(rows, outcomes, strict=True)
     ])  # fmt: skip
     click.echo(table.json() if as_json else table.text())

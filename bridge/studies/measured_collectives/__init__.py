@@ -15,8 +15,9 @@ cosim study measured-collectives --scale full --page docs/measured_collectives.m
 ```
 
 **Nothing is fitted.** NVLink, NICs and servers are presets with the numbers of data sheets. The
-rate that NVLink reaches, the time of a step and of a launch, and the choice of algorithm and
-protocol are those of NCCL's tuner (NVIDIA/nccl 5067397, `src/graph`).
+rate that NVLink and NVSwitches reach, the time of a step and of a launch, the chunks, and the
+choice of algorithm and protocol are those of NCCL's source (NVIDIA/nccl 5067397). Times are those
+that nccl-tests printed, out of place, or follow from a printed bus bandwidth.
 
 **Blind rows.** The predictions of the p5 on 8 and 32 servers, and of 2 × 8 B200 with InfiniBand
 (NVIDIA/nccl-tests, issue 389), are in `blind.csv`, which a commit of its own stored before their

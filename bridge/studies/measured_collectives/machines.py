@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bridge.batch.nccl_tests import LAUNCH_US
+
 FOLDER = Path(__file__).parent
 
 
@@ -22,9 +24,7 @@ class Group:
     server : mapping
         `topology.server` in a scenario. The planes of NVSwitches are one switch, because NVLink
         spreads each transfer over all of them, and the four EFA adapters of a GPU of a p5 are one
-        NIC of their total rate.
-    reduces : bool
-        Whether NVSwitches reduced (NVLS), which `nccl` does not simulate.
+        NIC of their total rate. NVLink has the latency of NCCL's tuner, 0.6 µs for a step of LL.
     net_latency : str
         Latency that the plug-in of the network tells NCCL (aws/aws-ofi-nccl 2daf7d303aa1,
         `src/platform-aws.cpp`).
@@ -32,31 +32,31 @@ class Group:
 
     text: str
     server: Mapping[str, Any]
-    reduces: bool = False
     net_latency: str = "0us"
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
-    return {"model": model, "scale_up_switches": 1} | given
+    return {"model": model, "scale_up_switches": 1, "scale_up_latency": "0.3us"} | given
 
 
 _NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}
 
 GROUPS: dict[str, Group] = {
     "a100": Group("8 A100, one server", _server("dgx_a100")),
-    "h200": Group("4 to 8 H200, one server, NVLS off", _server("hgx_h200")),
-    "b200": Group("4 to 8 B200, one server, NVLS off", _server("hgx_b200")),
-    "h200-nvls": Group("8 H200, one server", _server("hgx_h200"), reduces=True),
-    "b200-nvls": Group("8 B200, one server", _server("hgx_b200"), reduces=True),
-    "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72"), reduces=True),
+    "h200": Group("4 to 8 H200, one server, NVLS off", _server("hgx_h200", in_network=False)),
+    "b200": Group("4 to 8 B200, one server, NVLS off", _server("hgx_b200", in_network=False)),
+    "h200-nvls": Group("4 to 8 H200, one server", _server("hgx_h200")),
+    "b200-nvls": Group("4 to 8 B200, one server", _server("hgx_b200")),
+    "h100-dgx": Group("8 H100, one server", _server("dgx_h100")),
+    "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72")),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
         net_latency="75us",
     ),
     "p5en-ring": Group(
-        "servers of 8 H200, 16 EFA adapters of 200 Gb/s",
-        _server("p5en", **_NIC),
+        "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
+        _server("p5en", in_network=False, **_NIC),
         net_latency="35us",
     ),
     "p6-b200": Group(
@@ -65,6 +65,19 @@ GROUPS: dict[str, Group] = {
     "a100-2x4-ring": Group(
         "servers of 4 A100, 4 NICs of 200 Gb/s, NCCL_ALGO=RING",
         _server("dgx_a100", gpus=4, nics=4),
+    ),
+    "p4d": Group(
+        "servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d"), net_latency="75us"
+    ),
+    "oke-a100": Group("servers of 8 A100, 200 Gb/s of RoCE for each", _server("dgx_a100")),
+    "h100-nebius": Group("servers of 8 H100, 8 NDR NICs of 400 Gb/s", _server("hgx_h100")),
+    "h200-nebius": Group("servers of 8 H200, 8 NDR NICs of 400 Gb/s", _server("hgx_h200")),
+    "b200-lambda": Group("servers of 8 B200, 8 NICs of 400 Gb/s, Lambda", _server("hgx_b200")),
+    "a4": Group("servers of 8 B200, 8 RoCE NICs of 400 Gb/s, Google's A4", _server("hgx_b200")),
+    "a3-mega": Group("servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO", _server("a3_mega")),
+    "a3-high": Group(
+        "servers of 8 H100, 4 NICs of 200 Gb/s, TCPX",
+        _server("hgx_h100", nics=4, nic_bandwidth="200Gbps"),
     ),
     "b200-ib": Group("servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200")),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
@@ -81,6 +94,8 @@ class Row:
         The machine, and the operation.
     servers, gpus, bytes : int
         Servers, GPUs of all of them, and the size.
+    gpus_per_thread : int
+        GPUs that a thread of nccl-tests drove (its option `-g`).
     measured_us : float, optional
         The time; None for a blind row that nobody has read yet.
     source : str
@@ -94,6 +109,7 @@ class Row:
     bytes: int
     measured_us: float | None
     source: str
+    gpus_per_thread: int = 1
 
     @property
     def name(self) -> str:
@@ -103,9 +119,9 @@ class Row:
         )
 
     @property
-    def reduces(self) -> bool:
-        """Whether NVSwitches reduced."""
-        return GROUPS[self.group].reduces
+    def least_us(self) -> float:
+        """The time of a thread to launch the operation on its GPUs, if it has several."""
+        return self.gpus_per_thread * LAUNCH_US if self.gpus_per_thread > 1 else 0.0
 
     def scenario(self) -> dict[str, Any]:
         """Return the scenario of the row."""
@@ -149,6 +165,7 @@ def rows() -> list[Row]:
                 int(one["bytes"]),
                 float(one["time_us"]) if one["time_us"] else None,
                 " ".join(filter(None, (one["repository"], one["commit"], one["file"]))),
+                int(one["gpus_per_thread"]),
             )
             for one in csv.DictReader(file)
         ]

@@ -56,7 +56,7 @@ _AUTO_STEPS = 2**22
 """With `segments: auto`, steps of a program that has those of every segment."""
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """The switches of a collective, and what the options of its program depend on."""
 
     number: dict[int, int]
@@ -78,7 +78,7 @@ class _Plan(NamedTuple):
     """Bytes that a rank sends to all lanes, over those of its buffer."""
 
 
-def _numbers(ranks: Sequence[int], found: Iterable[Edges], last: Iterable[int]) -> dict[int, int]:
+def numbers_of(ranks: Sequence[int], found: Iterable[Edges], last: Iterable[int]) -> dict[int, int]:
     """Return the member that each node is: the ranks, the switches of trees, and the last ones."""
     nodes = dict.fromkeys(ranks)
     for tree in found:
@@ -91,7 +91,7 @@ def _owners(setting: Setting) -> int:
     return 1 if setting.operation in ROOTED else len(setting.ranks)
 
 
-def _nvls_plan(setting: Setting) -> _Plan:
+def nvls_plan(setting: Setting) -> Plan:
     ranks, size = setting.ranks, len(setting.ranks)
     shared = star(setting, ranks, is_inside=True) or star(setting, ranks, is_inside=False)
     if not shared:
@@ -106,8 +106,8 @@ def _nvls_plan(setting: Setting) -> _Plan:
     elif setting.operation in ROOTED:
         options["trees"] = tuple(star_of(size, size + way) for way in range(lanes))
     ways = _owners(setting) * lanes
-    return _Plan(
-        number=_numbers(ranks, (), shared),
+    return Plan(
+        number=numbers_of(ranks, (), shared),
         options=options,
         links=[(switch, rank) for switch in shared for rank in ranks],
         lanes=lanes,
@@ -119,7 +119,7 @@ def _nvls_plan(setting: Setting) -> _Plan:
     )
 
 
-def _sharp_plan(setting: Setting) -> _Plan:
+def _sharp_plan(setting: Setting) -> Plan:
     ranks, size = list(setting.ranks), len(setting.ranks)
     local = 1
     if setting.operation == "all_reduce" and setting.layout.super_node is not None:
@@ -134,7 +134,7 @@ def _sharp_plan(setting: Setting) -> _Plan:
     ]
     inside = min(map(len, stars)) if local > 1 else 0
     every = [tree for place in places for tree in place]
-    number = _numbers(ranks, every, (switch for one in stars for switch in one[:inside]))
+    number = numbers_of(ranks, every, (switch for one in stars for switch in one[:inside]))
     numbered = tuple(
         tuple(tuple((number[one], number[other]) for one, other in tree) for tree in place)
         for place in places
@@ -143,9 +143,9 @@ def _sharp_plan(setting: Setting) -> _Plan:
     lanes = len(places[0])
     ways = (local if whole else _owners(setting)) * max(inside, 1) * lanes
     own = servers * (2 * local + 2 if inside else 2 * local - 2)
-    edges, depth = max(map(len, every)), 2 * max(map(_depth, every))
+    edges, depth = max(map(len, every)), 2 * max(map(depth_of, every))
     own_hops = 0 if local == 1 else 2 if inside else 1
-    return _Plan(
+    return Plan(
         number=number,
         options={"switches": len(number) - size}
         | ({"servers": servers, "inside": inside, "places": numbered} if whole
@@ -160,7 +160,7 @@ def _sharp_plan(setting: Setting) -> _Plan:
     )  # fmt: skip
 
 
-def _depth(tree: Edges) -> int:
+def depth_of(tree: Edges) -> int:
     """Return the most links from the root of a tree to a rank."""
     level = {tree[0][0]: 0}
     for parent, child in tree:
@@ -176,12 +176,12 @@ class _Pace(NamedTuple):
     latency_ps: float
     """The longest latency between a rank and a switch, or two switches."""
 
-    def hop_ps(self, plan: _Plan, part: float) -> float:
+    def hop_ps(self, plan: Plan, part: float) -> float:
         """Return the time of a message, for parts of a size in bytes."""
         return self.latency_ps + part / plan.ways * _PS_BITS * plan.lanes / self.rate_bps
 
 
-def _pace(setting: Setting, plan: _Plan) -> _Pace:
+def _pace(setting: Setting, plan: Plan) -> _Pace:
     network, ends = setting.network(), np.array(plan.links, np.int64)
     paths = network.node_paths(ends[:, 1], ends[:, 0])
     begin = paths.begin[:-1].astype(np.int64)
@@ -191,7 +191,7 @@ def _pace(setting: Setting, plan: _Plan) -> _Pace:
     return _Pace(float(total.min()), float(latency.max()))
 
 
-def _segments(setting: Setting, plan: _Plan) -> int:
+def _segments(setting: Setting, plan: Plan) -> int:
     given = setting.given.segments
     count = segments_of(given, setting.chunks, setting.chunk_bytes, plan.ways)
     if isinstance(given, int) or not plan.back:
@@ -199,29 +199,34 @@ def _segments(setting: Setting, plan: _Plan) -> int:
     return max(1, min(count, _AUTO_STEPS // (2 * plan.messages)))
 
 
-def _window(setting: Setting, plan: _Plan, segments: int) -> int:
+def window_of(setting: Setting, plan: Plan, segments: int, waits_ps: float = 0) -> int:
     """Return the segments that a rank begins until the first comes back; 0: all of them.
 
     With fewer, its links would wait; with more, the first result would.
+
+    Parameters
+    ----------
+    waits_ps : float
+        Time on the way that is not the network's.
     """
     pace, segment = _pace(setting, plan), setting.chunk_bytes / segments
     each = max(plan.load * segment * _PS_BITS / pace.rate_bps, 1)
-    around = plan.back * pace.hop_ps(plan, segment) + 2 * setting.hop_ps
+    around = plan.back * pace.hop_ps(plan, segment) + 2 * setting.hop_ps + waits_ps
     window = 1 + ceil(around / each)
     return window if window < segments else 0
 
 
-def _choose(make: Callable[[Setting], _Plan], setting: Setting) -> dict[str, Any]:
+def _choose(make: Callable[[Setting], Plan], setting: Setting) -> dict[str, Any]:
     plan = make(setting)
     segments = _segments(setting, plan)
     options = dimension_and_root(setting) | plan.options | {"segments": segments}
     if plan.back:
-        options["window"] = _window(setting, plan, segments)
+        options["window"] = window_of(setting, plan, segments)
     return options
 
 
 def _members(
-    make: Callable[[Setting], _Plan], setting: Setting, options: Mapping[str, Any]
+    make: Callable[[Setting], Plan], setting: Setting, options: Mapping[str, Any]
 ) -> Sequence[int]:
     plan = make(setting)
     if not plan.options.items() <= options.items():
@@ -229,21 +234,20 @@ def _members(
     return tuple(plan.number)
 
 
-def _checked(make: Callable[[Setting], _Plan], setting: Setting) -> tuple[_Plan, int]:
-    """Return the plan of several ranks and its segments; refuse steps that cannot be numbered."""
-    plan = make(setting)
+def segments_in(setting: Setting, plan: Plan) -> int:
+    """Return the segments of a plan; raise StepsError if the steps cannot be numbered."""
     segments = _segments(setting, plan)
     require_written(2 * plan.messages, MOST_BUILT_STEPS)
     require_repeated_numbers(2 * plan.messages, segments)
     if plan.back:
         require_written(2 * plan.messages * segments, segments=segments)
-    return plan, segments
+    return segments
 
 
-def _check(make: Callable[[Setting], _Plan], setting: Setting) -> None:
+def _check(make: Callable[[Setting], Plan], setting: Setting) -> None:
     """Accept groups whose switches reduce, and in which the steps can be numbered."""
     if len(setting.ranks) > 1:
-        _checked(make, setting)
+        segments_in(setting, make(setting))
 
 
 def estimate_ps(setting: Setting) -> dict[str, float]:
@@ -253,7 +257,8 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
         if setting.operation not in OPERATIONS or IN_NETWORK not in setting.layout.features:
             continue
         try:
-            plan, segments = _checked(make, setting)
+            plan = make(setting)
+            segments = segments_in(setting, plan)
         except CollectiveError:
             continue
         pace = _pace(setting, plan)
@@ -267,7 +272,7 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
     return times
 
 
-_PLANS = {"nvls": _nvls_plan, "sharp": _sharp_plan}
+_PLANS = {"nvls": nvls_plan, "sharp": _sharp_plan}
 
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
 

@@ -16,6 +16,8 @@ the propagation, and the time to launch are those of the tuner.
 A ring enters a server by the NIC of its channel, and leaves by the same one. If the last GPU has
 another NIC, it sends its messages over the scale-up network to the GPU of that NIC, which passes
 them on (PXN). A tree is a chain inside a server and a double binary tree between servers.
+Where the switches of servers reduce, there are NVLS and NVLS tree, too
+(`frontend.collectives.algorithms.nccl_nvls`).
 
 Source: NVIDIA/nccl 5067397, `src/graph/tuning.cc`, `src/graph/connect.cc`, `src/include/device.h`;
 S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019).
@@ -23,7 +25,7 @@ S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -33,6 +35,13 @@ import numpy as np
 
 from frontend.collectives.algorithms import direct
 from frontend.collectives.algorithms.double_binary_tree import Parents, double_tree, over_trees
+from frontend.collectives.algorithms.nccl_nvls import (
+    NVLS_KINDS,
+    options_of,
+    plan_of,
+    protocol_of,
+    reduces,
+)
 from frontend.collectives.nccl_tuner import (
     BASE_US,
     LIMITS,
@@ -46,6 +55,7 @@ from frontend.collectives.nccl_tuner import (
     step_us,
 )
 from frontend.collectives.program.composition import AnyProgram
+from frontend.collectives.program.in_switches import all_reduce
 from frontend.collectives.program.program import (
     CollectiveError,
     Head,
@@ -223,10 +233,11 @@ def _build(
     segments: int = 16,
     protocol: Protocol | None = None,
     order: tuple[tuple[str, Any], ...] = (),
+    switches: tuple[tuple[str, Any], ...] = (),
     dimension: str = "scale_out",
     root: int = 0,
 ) -> AnyProgram:
-    """Return the program of a ring, or a tree, or messages between all pairs, with a protocol.
+    """Return the program of an algorithm of NCCL, or messages between all pairs, with a protocol.
 
     Parameters
     ----------
@@ -235,7 +246,7 @@ def _build(
     group_size : int
         Number of members.
     algorithm : str
-        ``ring`` or ``tree``; an all-to-all has neither.
+        ``ring``, ``tree``, ``nvls`` or ``nvls_tree``; an all-to-all has none.
     place : Place, optional
         Where the members are; by default, each is a server with one NIC.
     segments : int
@@ -244,6 +255,8 @@ def _build(
         What NCCL adds to the messages.
     order : tuple of pairs
         Options of `direct`, for an all-to-all.
+    switches : tuple of pairs
+        Options of the program in switches, for NVLS.
     dimension : str
         Network dimension of the program.
     root : int
@@ -261,6 +274,9 @@ def _build(
     elif operation in ROOTED:
         known_root(root, group_size)
         program = _chains(operation, group_size, where, root, segments, dimension)
+    elif algorithm in NVLS_KINDS:
+        inside = {"dimension": dimension, "segments": segments, **dict(switches)}
+        program = all_reduce("nccl", group_size, **inside)
     elif algorithm == "tree":
         trees = trees_of(group_size, where)
         program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension)
@@ -349,6 +365,7 @@ def _machine(setting: Setting, place: Place) -> Machine:
         near_ps=0 if near is None else near.latency_ps + setting.hop_ps,
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
         net_us=int(setting.given.nccl_net_latency) / _PPM,
+        reduces=setting.operation == "all_reduce" and reduces(setting, local),
     )
 
 
@@ -402,6 +419,14 @@ def _choose(setting: Setting) -> dict[str, Any]:
     place = _place(setting)
     machine = _machine(setting, place)
     choice = _ranked(setting, machine)[0]
+    if choice.kind in NVLS_KINDS:
+        inside = options_of(setting, machine, choice.kind)
+        return options | {
+            "algorithm": choice.kind,
+            "protocol": protocol_of(setting, machine, choice.kind),
+            "segments": inside.pop("segments"),
+            "switches": tuple(sorted(inside.items())),
+        }
     options |= {"place": place, "protocol": _protocol(setting, machine, choice)}
     if setting.operation == "all_to_all":
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
@@ -410,6 +435,17 @@ def _choose(setting: Setting) -> dict[str, Any]:
         given, chunk = setting.given.segments, setting.chunk_bytes
         options["segments"] = segments_of(given, setting.chunks, chunk, trees=parts)
     return options | {"algorithm": choice.kind}
+
+
+def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
+    """Return the ranks, and the switches that add up for them."""
+    kind = options.get("algorithm")
+    if kind not in NVLS_KINDS:
+        return setting.ranks
+    plan = plan_of(setting, kind)
+    if not plan.options.items() <= dict(options["switches"]).items():
+        raise CollectiveError("switches join the groups in different ways")
+    return tuple(plan.number)
 
 
 def _explain(setting: Setting) -> str:
@@ -443,4 +479,5 @@ ALGORITHM = Algorithm(
     choose=_choose,
     check=_check,
     explain=_explain,
+    members=_members,
 )

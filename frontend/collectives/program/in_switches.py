@@ -63,10 +63,17 @@ class Sum:
     def gather(
         self, tree: Edges, center: int, unit: int, after: Mapping[int, list[int]] | None = None
     ) -> list[int]:
-        """Add up a unit of the members of a tree; return the receives at the center."""
-        got = {member: list(steps) for member, steps in (after or {}).items()}
+        """Add up a unit of the members of a tree; return the receives at the center.
+
+        What comes from below is added to what a member has after some steps of its own.
+        """
+        own = after or {}
+        got = {member: list(steps) for member, steps in own.items()}
         for parent, child in reversed(_from(tree, center)):
-            receive = self.message(child, parent, unit, got.get(child, []), reduce=True)
+            below = got.get(child, [])
+            receive = self.message(
+                child, parent, unit, below, reduce=True, receive_after=own.get(parent, [])
+            )
             got.setdefault(parent, []).append(receive)
         return got[center]
 

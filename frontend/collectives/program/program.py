@@ -116,6 +116,9 @@ class Protocol(NamedTuple):
         Time that the library takes for a message before it is sent.
     launch_ps : int
         Time from the issue of a collective to its first step.
+    near_from : int
+        Members from this number on are switches inside servers, and their messages are near; 0: no
+        member is.
     """
 
     local_members: int
@@ -124,6 +127,7 @@ class Protocol(NamedTuple):
     near_delay_ps: int
     far_delay_ps: int
     launch_ps: int
+    near_from: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,8 +43,17 @@ def test_large_sizes_over_wires_are_met() -> None:
     assert max(errors.values()) < 0.065
 
 
+def test_switches_that_reduce_are_met_from_16_mebibytes_on() -> None:
+    """One DGX H100: NCCL's own numbers, and nothing fitted."""
+    found = [one for one in rows() if one.group == "h100-dgx" and one.bytes >= 2**24]
+    assert len(found) == 11
+    for row in found:
+        time = bridge.run(load_scenario(row.scenario())).time_ns / 1e3
+        assert time == pytest.approx(row.measured_us, rel=0.031)
+
+
 def test_the_small_scale_states_its_errors(scenarios) -> None:
     points = study_points(scenarios, "small")
     results = {key: bridge.run(point.scenario) for key, point in points.items()}
     statements = [one for one in evaluate(results, "small") if isinstance(one, Statement)]
-    assert len(statements) == 2
+    assert len(statements) == 5  # all rows, three parts by size, and NVLS
