@@ -86,9 +86,11 @@ class ProgramValidator
     {
         const Program& p = m_program;
         Require(p.groupSize >= 1, "{}group_size is 0, but at least 1 is needed", {m_where});
-        Require(p.groupSize <= topology.GetEndpoints(),
+        // Each rank is a member once; a switch is one of each group that it serves.
+        const uint64_t switches = topology.GetEndpoints() - topology.ranks;
+        Require(p.groupSize <= topology.ranks * (1 + switches),
                 "{}group_size is {}, but the topology has {} ranks",
-                {m_where, p.groupSize, topology.GetEndpoints()});
+                {m_where, p.groupSize, topology.ranks});
         Require(p.units >= 1 && p.space >= p.units,
                 "{}units is {} and space {}, but 1 ≤ units ≤ space is expected",
                 {m_where, p.units, p.space});

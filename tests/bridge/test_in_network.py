@@ -145,6 +145,13 @@ def test_groups_of_a_job_share_switches(scenarios):
     assert run(made).status == "complete"
 
 
+def test_groups_and_their_switches_may_be_more_than_the_nodes_of_the_network(scenarios):
+    # 16 groups of two ranks, each with the four switches of its server: 96 members.
+    made = llm(scenarios, **{"topology.ranks": 32, "workload.layout": {"tp": 2, "zero": 1},
+                             "workload.global_batch": 16})  # fmt: skip
+    assert run(made).status == "complete"
+
+
 def test_replay_changes_nothing(scenarios):
     times = {
         how: run(llm(scenarios, simulation={"replay": how})).time_ns for how in ("auto", "off")
