@@ -71,10 +71,12 @@ class BundleNetwork
      * @param src the sending rank
      * @param messages the messages, in the order in which they are sent
      * @param delay time from now until the messages are sent; the same in every call of a run
+     * @param group number of the group of ranks whose collective they belong to
      */
     virtual void PutIntoBundles(Rank src,
                                 std::span<const BundledMessage> messages,
-                                ns3::Time delay) = 0;
+                                ns3::Time delay,
+                                uint32_t group) = 0;
 };
 
 } // namespace cosim

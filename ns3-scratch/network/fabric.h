@@ -101,6 +101,15 @@ class Fabric : public NetworkApi
     virtual std::string GetFailure() const = 0;
 
     /**
+     * @return whether the simulator was stopped because ranks of a folded topology would not all do
+     * the same: messages came in the same picosecond, and their order differs from rank to rank
+     */
+    virtual bool IsAmbiguous() const
+    {
+        return false;
+    }
+
+    /**
      * Stop the simulator because the run cannot continue.
      *
      * @param failure the sentence that GetFailure returns from now on

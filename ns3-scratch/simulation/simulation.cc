@@ -21,6 +21,35 @@
 namespace cosim
 {
 
+namespace
+{
+
+/// Free the memory of the steps of programs, which can be large. The executor has copied them.
+void
+FreePrograms(Stream& stream)
+{
+    for (Program& program : stream.programs)
+    {
+        for (auto* steps : {&program.stepBegin,
+                            &program.phase,
+                            &program.peer,
+                            &program.offset,
+                            &program.count,
+                            &program.target,
+                            &program.depBegin,
+                            &program.dep,
+                            &program.route,
+                            &program.offsetTurn,
+                            &program.targetTurn})
+        {
+            *steps = {};
+        }
+        program.op = {};
+    }
+}
+
+} // namespace
+
 Simulation::Simulation(Stream stream)
     : m_stream(std::move(stream))
 {
@@ -81,13 +110,9 @@ Simulation::Build()
     }
     if (m_others.empty() && !m_wantsPath)
     { // nobody asks what single ranks do
-        FoldStream(m_stream);
+        m_folded = std::make_unique<FoldedStream>(m_stream);
     }
-    m_record = std::make_unique<RunRecord>(m_stream, m_observers);
-    for (RunObserver* observer : m_others)
-    {
-        m_observers.Add(*observer);
-    }
+    MakeRecord();
     m_session = std::make_unique<SimulatorSession>(m_stream.header.seed);
     std::string error;
     try
@@ -104,28 +129,42 @@ Simulation::Build()
         Abandon();
         throw CoreError("ns-3 cannot build the network: " + error);
     }
-    // The executor has copied what it needs from the programs, which can be large, so free their
-    // memory.
-    for (Program& program : m_stream.programs)
+    if (!m_folded || !m_folded->IsFolded())
     {
-        for (auto* steps : {&program.stepBegin,
-                            &program.phase,
-                            &program.peer,
-                            &program.offset,
-                            &program.count,
-                            &program.target,
-                            &program.depBegin,
-                            &program.dep,
-                            &program.route,
-                            &program.offsetTurn,
-                            &program.targetTurn})
-        {
-            *steps = {};
-        }
-        program.op = {};
+        FreePrograms(m_stream);
     }
     m_outcome.status = "interrupted"; // the status until the run has ended
     m_outcome.events = ns3::Simulator::GetEventCount();
+}
+
+/// Make the observers that record the data for the result.
+void
+Simulation::MakeRecord()
+{
+    m_observers = {};
+    m_record = std::make_unique<RunRecord>(m_stream, m_observers);
+    for (RunObserver* observer : m_others)
+    {
+        m_observers.Add(*observer);
+    }
+}
+
+/// Build everything again, for all ranks.
+void
+Simulation::BuildWhole()
+{
+    m_executor.reset();
+    m_background.reset();
+    m_events.reset();
+    m_circuits.reset();
+    m_fabric.reset();
+    m_session.reset();
+    m_folded->Restore();
+    m_folded.reset();
+    MakeRecord();
+    m_session = std::make_unique<SimulatorSession>(m_stream.header.seed);
+    BuildNetwork();
+    FreePrograms(m_stream);
 }
 
 void
@@ -175,11 +214,40 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     }
     m_hasRun = true;
     m_reports.Start(hook, interval);
+    RunEvents();
+    const bool isFolded = m_folded && m_folded->IsFolded();
+    if (isFolded && m_outcome.status != "interrupted" &&
+        (m_outcome.status != "complete" || m_fabric->IsAmbiguous()))
+    { // what ranks do in the same picosecond matters, or what is wrong with single ones
+        BuildWhole();
+        RunEvents();
+    }
+    CausalSimulator::Get().SetPollHook({});
+    if (m_timeline)
+    {
+        m_timeline->Finish(m_outcome.timePs);
+    }
+    if (m_series)
+    {
+        m_series->Finish();
+    }
+    if (m_reports.IsWanted())
+    {
+        m_reports.Report(GetProgress());
+    }
+    m_reports.Finish();
+    return m_outcome.status;
+}
+
+/// Run all events, and note how the run has ended.
+void
+Simulation::RunEvents()
+{
     CausalSimulator::Get().SetPollHook([this] { Poll(); });
     WatchTimeLimit();
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
     m_background->Start();
-    m_outcome.status.clear();
+    m_outcome = {};
     try
     {
         const std::string error = CatchFatalErrors([] { ns3::Simulator::Run(); });
@@ -204,21 +272,6 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
         End(failure.empty() ? "deadlock" : "failed",
             failure.empty() ? "no event is left: " + DescribeStall() : failure);
     }
-    CausalSimulator::Get().SetPollHook({});
-    if (m_timeline)
-    {
-        m_timeline->Finish(m_outcome.timePs);
-    }
-    if (m_series)
-    {
-        m_series->Finish();
-    }
-    if (m_reports.IsWanted())
-    {
-        m_reports.Report(GetProgress());
-    }
-    m_reports.Finish();
-    return m_outcome.status;
 }
 
 std::string

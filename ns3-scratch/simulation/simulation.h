@@ -19,6 +19,7 @@
 #include "results/timeline.h"
 #include "simulation/progress-reports.h"
 #include "stream/stream.h"
+#include "symmetry/folding.h"
 #include "workload/background-traffic.h"
 #include "workload/trace-executor.h"
 
@@ -114,7 +115,10 @@ class Simulation : public WorkloadListener
     void OnWorkloadError(const std::string& error) override;
 
   private:
+    void MakeRecord();
     void BuildNetwork();
+    void BuildWhole();
+    void RunEvents();
     void WatchTimeLimit();
     void Abandon();
     void OnTimeLimit();
@@ -124,8 +128,9 @@ class Simulation : public WorkloadListener
     RunProgress GetProgress() const;
 
     Stream m_stream;
-    std::vector<RunObserver*> m_others; //!< observers that are not of m_record
-    RunObservers m_observers;           //!< all of them, from Build on
+    std::unique_ptr<FoldedStream> m_folded; //!< null if single ranks are looked at
+    std::vector<RunObserver*> m_others;     //!< observers that are not of m_record
+    RunObservers m_observers;               //!< all of them, from Build on
     std::unique_ptr<RunRecord> m_record;
     bool m_wantsPath{false};
     std::unique_ptr<CriticalPath> m_path;   //!< null unless it is recorded

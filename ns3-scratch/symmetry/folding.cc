@@ -36,7 +36,8 @@ CanFold(const Stream& stream)
     return stream.settings.replay && (fabric == "analytical" || fabric == "flow") &&
            topology.HasFixedPaths() && topology.events.empty() && topology.traffic.empty() &&
            system.admission == AdmissionKind::NEGOTIATED && !system.messageByMessage &&
-           system.send.IsZero() && system.receive.IsZero() &&
+           system.send.IsZero() && system.receive.IsZero() && system.flowsPerPair <= 1 &&
+           system.reductionBytesPerS == 0 &&
            std::ranges::all_of(stream.collectives, [&](const Collective& collective) {
                const Program& program = stream.programs[collective.program];
                const uint64_t size = collective.bytes / collective.chunks;
@@ -196,8 +197,9 @@ FoldTopology(Topology& topology, const Rotations& rotations, const LinkOrbits& o
 
 } // namespace
 
-void
-FoldStream(Stream& stream)
+FoldedStream::FoldedStream(Stream& stream)
+    : m_stream(stream),
+      m_programs(stream.programs.size())
 {
     if (!CanFold(stream))
     {
@@ -210,13 +212,37 @@ FoldStream(Stream& stream)
     {
         return;
     }
+    for (Collective& collective : stream.collectives)
+    {
+        m_collectives.push_back({collective.program, collective.ranks});
+    }
     programs.Fold(stream, rotations);
     FoldTopology(stream.topology, rotations, orbits);
     for (Trace& trace : stream.traces)
     {
+        m_traces.push_back(trace.ranks);
         std::erase_if(trace.ranks,
                       [&rotations](Rank rank) { return rotations.GetFirst(rank) != rank; });
     }
+}
+
+void
+FoldedStream::Restore()
+{
+    m_stream.programs.resize(m_programs);
+    for (std::size_t i = 0; i < m_collectives.size(); ++i)
+    {
+        m_stream.collectives[i].program = m_collectives[i].program;
+        m_stream.collectives[i].ranks = std::move(m_collectives[i].ranks);
+    }
+    for (std::size_t i = 0; i < m_traces.size(); ++i)
+    {
+        m_stream.traces[i].ranks = std::move(m_traces[i]);
+    }
+    Topology& topology = m_stream.topology;
+    topology.pathBegin = std::move(topology.folding.pathBegin);
+    topology.pathLinks = std::move(topology.folding.pathLinks);
+    topology.folding = {};
 }
 
 } // namespace cosim

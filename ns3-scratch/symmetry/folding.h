@@ -7,11 +7,15 @@
 
 #include "stream/stream.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace cosim
 {
 
 /**
- * Fold a stream, if it can be: keep one rank of all that do the same at the same time.
+ * A stream that keeps one rank of all that do the same at the same time, if it can be folded.
  *
  * Ranks do the same if a rotation of the ranks inside blocks (see Rotations) changes nothing: they
  * run the same trace, every collective does the same with its members rotated, and the network
@@ -24,9 +28,42 @@ namespace cosim
  * tells ranks apart, as far as they have what is needed: chunks of whole units, so that messages
  * of all members have the same size, and the traces of equal ranks in one record.
  *
- * @param stream a validated stream; folded in place
+ * The order in which messages of different causes take a link in the same picosecond can differ
+ * from rank to rank. A run that meets such messages ends (see Fabric::IsAmbiguous), and the stream
+ * has to be restored.
  */
-void FoldStream(Stream& stream);
+class FoldedStream
+{
+  public:
+    /**
+     * Fold a stream, if it can be.
+     *
+     * @param stream a validated stream; folded in place; must outlive this object
+     */
+    explicit FoldedStream(Stream& stream);
+
+    /// @return whether the stream is folded
+    bool IsFolded() const
+    {
+        return m_stream.topology.folding.copies > 1;
+    }
+
+    /// Undo what the constructor has done.
+    void Restore();
+
+  private:
+    /// What a collective had.
+    struct Members
+    {
+        uint32_t program;
+        std::vector<uint32_t> ranks;
+    };
+
+    Stream& m_stream;
+    std::size_t m_programs; //!< their number before
+    std::vector<Members> m_collectives;
+    std::vector<std::vector<uint32_t>> m_traces; //!< their ranks
+};
 
 } // namespace cosim
 

@@ -432,7 +432,8 @@ CollectiveEngine::SendBundled(const Ready& ready)
         {
             m_bundles->PutIntoBundles(task.GetRank(place),
                                       messages,
-                                      ns3::Time(static_cast<int64_t>(delayPs + morePs)));
+                                      ns3::Time(static_cast<int64_t>(delayPs + morePs)),
+                                      m_plans.GetGroup(task.what.collective));
         }
     };
     const auto count = static_cast<std::size_t>(near - m_burst.data());

@@ -16,6 +16,7 @@ CollectivePlans::CollectivePlans(const Stream& stream)
       m_programs(stream.programs.size())
 {
     std::map<std::pair<uint32_t, std::vector<Rank>>, uint32_t> known;
+    std::map<std::vector<Rank>, uint32_t> groups;
     for (const Collective& collective : stream.collectives)
     {
         std::unique_ptr<const ProgramTemplate>& program = m_programs[collective.program];
@@ -33,7 +34,10 @@ CollectivePlans::CollectivePlans(const Stream& stream)
         m_placementOf.push_back(placement->second);
         if (isNew)
         {
-            m_placements.push_back({program.get(), &collective.ranks});
+            const auto group =
+                groups.try_emplace(collective.ranks, static_cast<uint32_t>(groups.size()))
+                    .first->second;
+            m_placements.push_back({program.get(), &collective.ranks, group});
         }
     }
     CountBytes();

@@ -25,6 +25,7 @@ class CollectivePlans
     {
         const ProgramTemplate* program;
         const std::vector<Rank>* ranks; //!< ranks of the members
+        uint32_t group;                 //!< see GetGroup
     };
 
     /**
@@ -61,6 +62,12 @@ class CollectivePlans
     uint32_t GetPlacement(uint32_t collective) const
     {
         return m_placementOf[collective];
+    }
+
+    /// @return the number of the group of a collective; other programs of the same ranks share it
+    uint32_t GetGroup(uint32_t collective) const
+    {
+        return m_placements[m_placementOf[collective]].group;
     }
 
     /**

@@ -178,7 +178,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     )
     for wrong, text in (
         (["--messages"], "expected --format chakra"),
-        (["--format", "xml"], "value xml: expected one of"),
+        (["--format", "xml"], "value xml: expected stream, goal or chakra"),
         (["-o", str(tmp_path)], "is a folder: expected a file"),
     ):
         done = run(main, ["compile", str(file), *wrong])

@@ -27,7 +27,8 @@ SHORTER = [
     (r"--seconds \d+", "--seconds 0.5"),
     (r"--n 1024\b", "--n 32"),
     (r"50x50", "5x5"),
-    (r"^(search (?!scenarios/llm).*)", r"\1 --rounds 1 --budget 10"),
+    (r"^(search (?!scenarios/llm)(?!.* --over).*)", r"\1 --rounds 1 --budget 10"),
+    (r"^(search .* --over .*)", r"\1 --budget 5 --best 1"),
     (r"^(search scenarios/llm.*)", r"\1 --budget 5"),
     (r"^study (astra-ns3-dlrm)$", r"study \1 --figure 13"),
     (r"^study (astra-ns3-dlrm) --fit .*", r"study \1 --fit --help"),  # minutes; test_fit.py has one

@@ -113,11 +113,11 @@ def test_one_more_protocol_is_one_registration(another):
     [
         (
             ["transport={protocol: rdma}"],
-            "transport.protocol: value rdma: expected tcp, roce or datagrams",
+            "transport.protocol: value rdma: did you mean roce?",
         ),
         (
             ["transport={protocol: datagrams, initial_cwnd: 4}"],
-            "transport.initial_cwnd: unknown key: expected one of protocol, flows_per_pair, window",
+            "transport.initial_cwnd: unknown key here, it belongs to protocol tcp",
         ),
         (
             ["transport={}", "transport.windows=1MB"],

@@ -67,6 +67,10 @@ AnalyticalFabric::Expect(const MessageInTransit& message, const WireSize& size, 
     {
         return false;
     }
+    if (IsFolded() && link.queue.IsTied())
+    {
+        EndAmbiguous();
+    }
     link.busy += link.transmission;
     link.wireBytes += size.wireBytes;
     if (end >= 2 * MAX_TIME_PS - latency)
@@ -114,6 +118,12 @@ AnalyticalFabric::Settle(const MessageInTransit& message, const WireSize& size, 
                                 earliest,
                                 GetPostpone(link.latency));
     link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
+    if (IsFolded() && link.lastArrival == message.arrival && link.lastBundle != message.bundle)
+    {
+        EndAmbiguous();
+    }
+    link.lastArrival = message.arrival;
+    link.lastBundle = message.bundle;
     Leave(message, size, link, passage, 0, now);
 }
 

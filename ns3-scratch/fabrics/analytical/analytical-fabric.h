@@ -67,6 +67,8 @@ class AnalyticalFabric : public MessageFabric
         uint64_t forwarding{0}; //!< forwarding delay of the node at which the link starts [ps]
         uint64_t busy{0};       //!< time spent on carrying messages [ps]
         uint64_t wireBytes{0};
+        uint64_t lastArrival{UINT64_MAX}; //!< of a message that Settle has entered [ps]
+        uint32_t lastBundle{NONE};        //!< its bundle
         uint64_t longestWait{0};     //!< longest wait of a message that came from another link [ps]
         bool isPassedThrough{false}; //!< true if a path continues after this link
         /// message size for which the times below are valid [bytes on the wire]

@@ -96,6 +96,12 @@ class AnalyticalLink
     template <typename OnMoved>
     uint64_t Expect(Visit visit, uint64_t now, const OnMoved& onMoved);
 
+    /// @return whether expected messages of different bundles have arrived in the same picosecond
+    bool IsTied() const
+    {
+        return m_isTied;
+    }
+
     /// @return the longest wait of an expected message [ps]
     uint64_t GetLongestWait() const
     {
@@ -103,6 +109,11 @@ class AnalyticalLink
     }
 
   private:
+    void NoteTie(const Visit& before, const Visit& visit)
+    {
+        m_isTied |= before.arrival == visit.arrival && before.bundle != visit.bundle;
+    }
+
     void Advance(uint64_t now);
     void MakeRoom(uint64_t now);
     uint64_t Put(const Visit& visit, uint64_t end);
@@ -141,6 +152,7 @@ class AnalyticalLink
     Times m_last;               //!< of the last message in the queue
     std::vector<Visit> m_queue; //!< expected messages, and some that have arrived, by arrival time
     uint64_t m_longestWait{0};
+    bool m_isTied{false};
     Arriving m_arriving; //!< the message that Pass has entered and that arrives last
 };
 
@@ -237,6 +249,7 @@ AnalyticalLink::Expect(Visit visit, uint64_t now, const OnMoved& onMoved)
     }
     else if (m_last.arrival <= visit.arrival)
     {
+        NoteTie(m_queue.back(), visit);
         visit.end = Put(visit, m_last.end);
     }
     else
@@ -264,6 +277,10 @@ AnalyticalLink::Insert(Visit visit, const OnMoved& onMoved)
             return REFUSED;
         }
         --index;
+    }
+    if (index > 0)
+    {
+        NoteTie(m_queue[index - 1], visit);
     }
     visit.end = Put(visit, index == 0 ? m_free : m_queue[index - 1].end);
     m_queue.insert(m_queue.begin() + static_cast<std::ptrdiff_t>(index), visit);

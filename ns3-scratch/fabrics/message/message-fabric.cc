@@ -23,7 +23,8 @@ namespace cosim
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_parcels(topology.pathSource.size(), m_format),
-      m_agenda(*this)
+      m_agenda(*this),
+      m_lastSends(topology.folding.copies > 1 ? topology.linkSource.size() : 0)
 {
 }
 
@@ -118,7 +119,10 @@ MessageFabric::OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay)
 }
 
 void
-MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages, ns3::Time delay)
+MessageFabric::PutIntoBundles(Rank src,
+                              std::span<const BundledMessage> messages,
+                              ns3::Time delay,
+                              uint32_t group)
 {
     const uint64_t now = Now();
     const uint64_t at = now + static_cast<uint64_t>(delay.GetTimeStep());
@@ -130,8 +134,30 @@ MessageFabric::PutIntoBundles(Rank src, std::span<const BundledMessage> messages
     {
         const uint32_t path = m_pathIndex.Find(src, message.dst, message.route);
         m_parcels.Add(path, message.bytes, message.bundle, at);
+        if (IsFolded())
+        {
+            NoteSend(path, at, group);
+        }
     }
     RequestService(now);
+}
+
+void
+MessageFabric::NoteSend(uint32_t path, uint64_t at, uint32_t group)
+{
+    LastSend& last = m_lastSends[m_liveLinks.GetPath(path).front()];
+    if (last.at == at && (last.group != group || group == NONE))
+    {
+        EndAmbiguous();
+    }
+    last = {at, group};
+}
+
+void
+MessageFabric::EndAmbiguous()
+{
+    m_isAmbiguous = true;
+    SimFinish();
 }
 
 /// Report bundled messages as sent to the observers, and record them until they arrive.
@@ -212,6 +238,10 @@ MessageFabric::LaunchAlone(uint32_t path, uint64_t bytes, uint64_t tag, bool isP
     }
     const uint64_t now = Now();
     m_parcels.Add(path, bytes, id, now);
+    if (IsFolded())
+    {
+        NoteSend(path, now, NONE);
+    }
     RequestService(now);
 }
 

@@ -57,12 +57,18 @@ class MessageFabric : public FabricBase, public BundleNetwork
     uint32_t OpenBundle(uint64_t tag, uint32_t messages, ns3::Time delay) override;
     void PutIntoBundles(Rank src,
                         std::span<const BundledMessage> messages,
-                        ns3::Time delay) override;
+                        ns3::Time delay,
+                        uint32_t group) override;
 
     // Fabric
     void Start() override;
     NetworkStatistics GetStatistics() const override;
     std::vector<LinkCounters> GetLinks() const override;
+
+    bool IsAmbiguous() const override
+    {
+        return m_isAmbiguous;
+    }
 
     uint64_t GetSentPackets() const override
     {
@@ -133,6 +139,15 @@ class MessageFabric : public FabricBase, public BundleNetwork
      * @param now current time [ps]
      */
     void RequestService(uint64_t now);
+
+    /// End the run of a folded topology; see IsAmbiguous.
+    void EndAmbiguous();
+
+    /// @return whether the topology is folded
+    bool IsFolded() const
+    {
+        return !m_lastSends.empty();
+    }
 
     /**
      * Set the arrival time of a message.
@@ -229,6 +244,20 @@ class MessageFabric : public FabricBase, public BundleNetwork
         uint64_t bytes;
     };
 
+    /// The last message that was sent over a link as the first of its path.
+    struct LastSend
+    {
+        uint64_t at{UINT64_MAX}; //!< [ps]
+        uint32_t group{NONE};    //!< of its collective; NONE: it belongs to none
+    };
+
+    /**
+     * Note that a message is sent. If another one takes its first link in the same picosecond,
+     * their order is that in which things happen at the rank. This is the same for all ranks if
+     * they belong to collectives of one group, which all its members begin at once.
+     */
+    void NoteSend(uint32_t path, uint64_t at, uint32_t group);
+
     /// Set the arrival time of a message that shares no packet.
     void PlaceOne(uint32_t id, const BundleLog::Message& message)
     {
@@ -273,6 +302,8 @@ class MessageFabric : public FabricBase, public BundleNetwork
     std::vector<Cargo> m_cargo;
     std::vector<Parcels::Passenger> m_boarding;
     Agenda<MessageFabric> m_agenda;
+    std::vector<LastSend> m_lastSends; //!< per link; empty unless the topology is folded
+    bool m_isAmbiguous{false};
 };
 
 // Its code is next to that of MessageFabric, which it calls for each event.
