@@ -274,13 +274,13 @@ class Kernels:
         return moved_bytes / self.bytes_s * 1e12
 
     def _ways(self, rows: int, inner: int, columns: int, number: int, sms: int) -> Iterator[_Way]:
-        """Yield the ways to cut products; few tiles with long sums are also cut along these."""
+        """Yield the ways to cut products; if one has few tiles with long sums, also along these."""
         for tile in _TILES:
-            tiles = number * -(-rows // tile[0]) * -(-columns // tile[1])
+            tiles = -(-rows // tile[0]) * -(-columns // tile[1])
             for cuts in _CUTS:
                 if cuts > 1 and (tiles * cuts > sms or inner < cuts * _SHORTEST_CUT):
                     break
-                yield _Way(tile, -(-inner // cuts), -(-tiles * cuts // sms), cuts)
+                yield _Way(tile, -(-inner // cuts), -(-number * tiles * cuts // sms), cuts)
 
     def _tile_ps(self, way: _Way) -> float:
         flop = 2 * way.tile[0] * way.tile[1] * way.inner
