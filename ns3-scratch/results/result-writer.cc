@@ -382,10 +382,11 @@ WriteResult(const RunData& run)
     json.Member("replay", run.network.replay);
     json.Member("rdma", run.network.rdma);
     json.Member("pauses", run.network.pauses);
-    const uint32_t copies = stream.topology.folding.copies;
+    const Folding& folding = stream.topology.folding;
     json.Key("simulator")
-        .Object(Named{"events", run.outcome.events},
-                Named{"ranks", OptionalIf(copies > 1, stream.topology.ranks / copies)});
+        .Object(
+            Named{"events", run.outcome.events},
+            Named{"ranks", OptionalIf(folding.Exists(), stream.topology.ranks / folding.copies)});
     json.EndObject();
     return json.GetText();
 }

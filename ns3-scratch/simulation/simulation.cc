@@ -9,7 +9,6 @@
 #include "fabrics/registry.h"
 #include "simulation/stall-report.h"
 #include "stream/stream-validator.h"
-#include "symmetry/folding.h"
 
 #include "ns3/simulator.h"
 
@@ -129,7 +128,7 @@ Simulation::Build()
         Abandon();
         throw CoreError("ns-3 cannot build the network: " + error);
     }
-    if (!m_folded || !m_folded->IsFolded())
+    if (!m_stream.topology.folding.Exists())
     {
         FreePrograms(m_stream);
     }
@@ -153,12 +152,7 @@ Simulation::MakeRecord()
 void
 Simulation::BuildWhole()
 {
-    m_executor.reset();
-    m_background.reset();
-    m_events.reset();
-    m_circuits.reset();
-    m_fabric.reset();
-    m_session.reset();
+    DestroyNetwork();
     m_folded->Restore();
     m_folded.reset();
     MakeRecord();
@@ -215,8 +209,7 @@ Simulation::Run(const ProgressHook& hook, std::chrono::duration<double> interval
     m_hasRun = true;
     m_reports.Start(hook, interval);
     RunEvents();
-    const bool isFolded = m_folded && m_folded->IsFolded();
-    if (isFolded && m_outcome.status != "interrupted" &&
+    if (m_stream.topology.folding.Exists() && m_outcome.status != "interrupted" &&
         (m_outcome.status != "complete" || m_fabric->IsAmbiguous()))
     { // what ranks do in the same picosecond matters, or what is wrong with single ones
         BuildWhole();
@@ -308,6 +301,13 @@ Simulation::Close()
         Abandon();
         return;
     }
+    DestroyNetwork();
+}
+
+/// Destroy everything that BuildNetwork has built, and the session.
+void
+Simulation::DestroyNetwork()
+{
     m_executor.reset();
     m_background.reset();
     m_events.reset();

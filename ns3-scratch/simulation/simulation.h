@@ -118,6 +118,7 @@ class Simulation : public WorkloadListener
     void MakeRecord();
     void BuildNetwork();
     void BuildWhole();
+    void DestroyNetwork();
     void RunEvents();
     void WatchTimeLimit();
     void Abandon();

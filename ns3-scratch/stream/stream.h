@@ -295,10 +295,16 @@ struct Folding
     std::vector<uint32_t> pathBegin; //!< of all paths, into pathLinks
     std::vector<uint32_t> pathLinks; //!< that the paths would cross
 
+    /// @return whether ranks do the same
+    bool Exists() const
+    {
+        return copies > 1;
+    }
+
     /// @return the path that is simulated for a path
     uint32_t GetPath(uint32_t path) const
     {
-        return copies == 1 ? path : pathOf[path];
+        return Exists() ? pathOf[path] : path;
     }
 };
 
@@ -354,9 +360,8 @@ struct Topology
     /// @return the links that a path crosses at the start of the run, folded or not
     std::span<const uint32_t> GetLinks(uint32_t path) const
     {
-        const Folding& f = folding;
-        const std::vector<uint32_t>& begin = f.copies == 1 ? pathBegin : f.pathBegin;
-        return std::span(f.copies == 1 ? pathLinks : f.pathLinks)
+        const std::vector<uint32_t>& begin = folding.Exists() ? folding.pathBegin : pathBegin;
+        return std::span(folding.Exists() ? folding.pathLinks : pathLinks)
             .subspan(begin[path], begin[path + 1] - begin[path]);
     }
 
@@ -494,6 +499,13 @@ struct Program
     /// the last members, which have no steps; their messages are received where `target` is. Not in
     /// a record; see symmetry/folding.h
     uint32_t mirrors{0};
+
+    /// @return the member whose steps of a table include a step
+    uint32_t GetOwner(uint32_t step) const
+    {
+        const auto after = std::upper_bound(stepBegin.begin(), stepBegin.end(), step);
+        return static_cast<uint32_t>(after - stepBegin.begin()) - 1;
+    }
 
     /// @return true if the steps are those of member 0, and the other members turn them
     bool IsRotation() const

@@ -167,7 +167,7 @@ FoldedPrograms::IsKept(const Mapping& images)
     return known->second;
 }
 
-void
+std::vector<CollectiveMembers>
 FoldedPrograms::Fold(Stream& stream, const Rotations& rotations)
 {
     std::map<Mapping, Folded> known;
@@ -185,6 +185,8 @@ FoldedPrograms::Fold(Stream& stream, const Rotations& rotations)
         folded[placement] = &found->second;
     }
     m_placements.clear(); // its order was that of what changes now
+    std::vector<CollectiveMembers> before;
+    before.reserve(stream.collectives.size());
     for (uint32_t id = 0; id < stream.collectives.size(); ++id)
     {
         const Folded& left = *folded[m_placementOf[id]];
@@ -195,9 +197,10 @@ FoldedPrograms::Fold(Stream& stream, const Rotations& rotations)
         {
             ranks.push_back(collective.ranks[member]);
         }
-        collective.ranks = std::move(ranks);
-        collective.program = left.program;
+        before.push_back({std::exchange(collective.program, left.program),
+                          std::exchange(collective.ranks, std::move(ranks))});
     }
+    return before;
 }
 
 /// Add the program of the members that are left, given for each member the one that stands for it.

@@ -20,6 +20,13 @@
 namespace cosim
 {
 
+/// What a collective had before it was folded.
+struct CollectiveMembers
+{
+    uint32_t program;
+    std::vector<uint32_t> ranks;
+};
+
 /**
  * The programs of a stream at the groups of ranks that run them, and what is left of them when only
  * the first of equal ranks run.
@@ -38,8 +45,9 @@ class FoldedPrograms
      *
      * @param stream the stream that the constructor got
      * @param rotations rotations for all of which AreKeptBy holds
+     * @return what each collective had
      */
-    void Fold(Stream& stream, const Rotations& rotations);
+    std::vector<CollectiveMembers> Fold(Stream& stream, const Rotations& rotations);
 
   private:
     /// Orders collectives by their program and their group.

@@ -212,11 +212,7 @@ FoldedStream::FoldedStream(Stream& stream)
     {
         return;
     }
-    for (Collective& collective : stream.collectives)
-    {
-        m_collectives.push_back({collective.program, collective.ranks});
-    }
-    programs.Fold(stream, rotations);
+    m_collectives = programs.Fold(stream, rotations);
     FoldTopology(stream.topology, rotations, orbits);
     for (Trace& trace : stream.traces)
     {

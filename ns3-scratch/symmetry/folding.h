@@ -6,6 +6,7 @@
 #define COSIM_FOLDING_H
 
 #include "stream/stream.h"
+#include "symmetry/folded-programs.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,32 +37,19 @@ class FoldedStream
 {
   public:
     /**
-     * Fold a stream, if it can be.
+     * Fold a stream, if it can be; then its topology has a Folding.
      *
      * @param stream a validated stream; folded in place; must outlive this object
      */
     explicit FoldedStream(Stream& stream);
 
-    /// @return whether the stream is folded
-    bool IsFolded() const
-    {
-        return m_stream.topology.folding.copies > 1;
-    }
-
     /// Undo what the constructor has done.
     void Restore();
 
   private:
-    /// What a collective had.
-    struct Members
-    {
-        uint32_t program;
-        std::vector<uint32_t> ranks;
-    };
-
     Stream& m_stream;
     std::size_t m_programs; //!< their number before
-    std::vector<Members> m_collectives;
+    std::vector<CollectiveMembers> m_collectives;
     std::vector<std::vector<uint32_t>> m_traces; //!< their ranks
 };
 

@@ -39,14 +39,6 @@ IsConnected(const Program& rotation)
     return divisor == 1;
 }
 
-/// @return the member whose steps of a table include a step
-uint32_t
-FindOwner(const Program& table, uint32_t step)
-{
-    const auto after = std::upper_bound(table.stepBegin.begin(), table.stepBegin.end(), step);
-    return static_cast<uint32_t>(after - table.stepBegin.begin()) - 1;
-}
-
 } // namespace
 
 std::optional<MemberSteps>
@@ -92,7 +84,7 @@ MemberSteps::AddOwn(const Program& program)
                 }
                 if (step.op == StepOp::SEND)
                 {
-                    const uint32_t owner = isRotation ? 0 : FindOwner(program, program.target[s]);
+                    const uint32_t owner = isRotation ? 0 : program.GetOwner(program.target[s]);
                     const uint32_t first = program.stepBegin[owner];
                     step.target =
                         program.target[s] - first + turn * (program.stepBegin[owner + 1] - first);

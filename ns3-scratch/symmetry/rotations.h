@@ -110,12 +110,6 @@ class Rotations
         return m_rotations.empty() ? 1 : m_rotations.back().GetDigit().block;
     }
 
-    /// @return the rotations
-    const std::vector<Rotation>& GetAll() const
-    {
-        return m_rotations;
-    }
-
     /// @return the number of endpoints to which an endpoint can be brought, with itself
     uint32_t GetCopies() const
     {

@@ -20,19 +20,6 @@ namespace cosim
 namespace
 {
 
-/// @return the member that receives the message of a SEND step
-uint32_t
-GetReceiver(const Program& program, uint32_t step)
-{
-    if (program.mirrors == 0)
-    {
-        return program.peer[step];
-    }
-    const std::vector<uint32_t>& begin = program.stepBegin;
-    const auto after = std::upper_bound(begin.begin(), begin.end(), program.target[step]);
-    return static_cast<uint32_t>(after - begin.begin()) - 1;
-}
-
 /**
  * Divide the members with steps in a phase into sets that exchange messages.
  *
@@ -50,7 +37,9 @@ FindSets(const Program& program, const std::vector<PartShape::StepRange>& ranges
         {
             if (program.op[s] == StepOp::SEND)
             {
-                sets.Unite(member, GetReceiver(program, s));
+                sets.Unite(member,
+                           program.mirrors == 0 ? program.peer[s]
+                                                : program.GetOwner(program.target[s]));
             }
         }
     }

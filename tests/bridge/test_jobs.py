@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import bridge
 from frontend import load_scenario
+from tests.bridge.job_parts import CLOS, DLRM, FLAT, RING
 
 FABRICS = ["express", "flow", "analytical"]
-RING = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1MB"}
 TO_ALL = {"kind": "collective", "operation": "all_to_all", "algorithm": "direct", "bytes": "300KB"}
 TREE = {"kind": "collective", "operation": "all_reduce", "algorithm": "dbt", "bytes": "200KB"}
 LLM: dict[str, Any] = {
@@ -33,16 +33,7 @@ LLM: dict[str, Any] = {
     "global_batch": 2,
     "compute": {"accelerator": "h100", "efficiency": 0.6},
 }
-DLRM: dict[str, Any] = {
-    "kind": "dlrm",
-    "iterations": 2,
-    "batch_per_gpu": 8,
-    "bottom_mlp": [64, 16],
-    "top_mlp": [64, 1],
-    "embedding": {"tables": 8, "dimension": 16, "pooling": 4},
-}
 KINDS = [RING, TO_ALL, TREE, LLM, DLRM]
-FLAT = {"family": "flat", "ranks": 8, "bandwidth": "100Gbps", "latency": "1us", "buffer": "4MB"}
 ONE_LINK = {
     "family": "graph",
     "nodes": ["gpu0", "gpu1", "gpu2", "gpu3", "leaf0", "leaf1"],
@@ -52,8 +43,6 @@ ONE_LINK = {
     ],
     "buffer": "1MB",
 }
-CLOS = {"family": "leaf_spine", "servers": 8, "radix": 6, "spines": 1, "buffer": "4MB"}
-CLOS |= {"oversubscription": 4}
 CANDLE = {"name": "candle", "features": [64], "feature_layers": 2, "feature_width": 128}
 CANDLE |= {"dense_layers": 1, "dense_width": 128}
 TRAINING = {"kind": "training", "iterations": 2, "batch_per_gpu": 4, "model": CANDLE}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -14,20 +13,9 @@ from bridge.simulator.jobs import job_durations
 from frontend import load_scenario
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import turns
+from tests.bridge.job_parts import CLOS, DLRM, FLAT, RING
 
 FABRICS = ["express", "flow", "analytical"]
-RING = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1MB"}
-DLRM: dict[str, Any] = {
-    "kind": "dlrm",
-    "iterations": 2,
-    "batch_per_gpu": 8,
-    "bottom_mlp": [64, 16],
-    "top_mlp": [64, 1],
-    "embedding": {"tables": 8, "dimension": 16, "pooling": 4},
-}
-CLOS = {"family": "leaf_spine", "servers": 8, "radix": 6, "spines": 1, "buffer": "4MB"}
-CLOS |= {"oversubscription": 4}
-FLAT = {"family": "flat", "ranks": 8, "bandwidth": "100Gbps", "latency": "1us", "buffer": "4MB"}
 
 
 def mix(fabric, policy, **more):

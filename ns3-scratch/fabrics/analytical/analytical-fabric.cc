@@ -118,12 +118,15 @@ AnalyticalFabric::Settle(const MessageInTransit& message, const WireSize& size, 
                                 earliest,
                                 GetPostpone(link.latency));
     link.longestWait = std::max(link.longestWait, passage.start - message.arrival);
-    if (IsFolded() && link.lastArrival == message.arrival && link.lastBundle != message.bundle)
+    if (IsFolded())
     {
-        EndAmbiguous();
+        if (link.lastArrival == message.arrival && link.lastBundle != message.bundle)
+        {
+            EndAmbiguous();
+        }
+        link.lastArrival = message.arrival;
+        link.lastBundle = message.bundle;
     }
-    link.lastArrival = message.arrival;
-    link.lastBundle = message.bundle;
     Leave(message, size, link, passage, 0, now);
 }
 

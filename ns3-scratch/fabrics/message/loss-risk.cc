@@ -65,8 +65,9 @@ Collect(const Topology& topology,
                                    ? format.CountPackets(payload) * format.GetLargestBytes()
                                    : format.GetWireBytes(payload);
         uint32_t before = OWN;
-        const bool isFolded = topology.folding.copies > 1;
-        for (const uint32_t link : isFolded ? topology.GetLinks(path) : links.GetPath(path))
+        // A folded topology has links of its own for few paths, which do not change.
+        for (const uint32_t link :
+             topology.folding.Exists() ? topology.GetLinks(path) : links.GetPath(path))
         {
             arrivals.bytes[link] += bytes;
             arrivals.feeds.emplace_back(link, before);

@@ -24,7 +24,7 @@ MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
       m_parcels(topology.pathSource.size(), m_format),
       m_agenda(*this),
-      m_lastSends(topology.folding.copies > 1 ? topology.linkSource.size() : 0)
+      m_lastSends(topology.folding.Exists() ? topology.linkSource.size() : 0)
 {
 }
 
@@ -60,7 +60,7 @@ std::vector<LinkCounters>
 MessageFabric::GetLinks() const
 {
     std::vector<LinkCounters> counters = CountLinks();
-    if (m_topology.folding.copies > 1)
+    if (IsFolded())
     {
         for (std::size_t link = counters.size(); link-- > 0;)
         { // the first link of an orbit has the lowest index

@@ -146,7 +146,7 @@ class MessageFabric : public FabricBase, public BundleNetwork
     /// @return whether the topology is folded
     bool IsFolded() const
     {
-        return !m_lastSends.empty();
+        return m_topology.folding.Exists();
     }
 
     /**
