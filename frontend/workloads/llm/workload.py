@@ -50,7 +50,7 @@ def _order(value: Any) -> Any:
 
 
 def _accelerator(value: Any) -> Any:
-    if value not in ACCELERATORS:
+    if not isinstance(value, str) or value not in ACCELERATORS:
         raise ValueError(one_of(value, ACCELERATORS))
     return value
 
