@@ -7,6 +7,7 @@
 
 #include "transport/packet-counts.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -77,6 +78,18 @@ class FlowTrail
     std::span<const RoundTrip> GetRoundTrips() const
     {
         return m_roundTrips;
+    }
+
+    /// Give back the room for further round trips.
+    void Shrink()
+    {
+        m_roundTrips.shrink_to_fit();
+    }
+
+    /// @return the memory that it takes, roughly [bytes]
+    virtual std::size_t GetBytes() const
+    {
+        return m_roundTrips.capacity() * sizeof(RoundTrip);
     }
 
   private:

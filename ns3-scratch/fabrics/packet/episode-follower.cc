@@ -8,7 +8,7 @@
 #include "fabrics/packet/episode-zone.h"
 
 #include <algorithm>
-#include <functional>
+#include <ranges>
 #include <utility>
 
 namespace cosim
@@ -35,18 +35,22 @@ EpisodePlayer::Follow(Zone& zone, std::span<const Input> inputs)
     zone.episode = ++m_episode;
     zone.flows.clear();
     zone.parts.clear();
-    uint64_t beginning = 0;
-    for (const Input& input : inputs)
+    Beginning beginning;
+    uint64_t digest = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
     {
-        beginning = Extend(zone, beginning, input);
+        digest = Extend(zone, digest, inputs[i]);
+        if (i + 1 == inputs.size() || inputs[i + 1].atPs != inputs[i].atPs)
+        {
+            beginning.Extend(digest);
+        }
     }
-    const std::span<const Tape> tapes = m_tapes.Find(beginning);
-    const std::size_t attempts = std::min(tapes.size(), MOST_ATTEMPTS);
-    for (std::size_t i = 1; i <= attempts; ++i)
+    std::size_t attempts = 0;
+    for (const Tape& tape : std::views::reverse(m_tapes.Find(beginning)))
     {
-        const Tape& tape = tapes[tapes.size() - i];
-        if ((tape->hasEnd || m_zones[tape->leader]->startPs <= zone.startPs) &&
-            Matches(zone, *tape, inputs))
+        if (beginning.IsOf(*tape) &&
+            (tape->hasEnd || m_zones[tape->leader]->startPs <= zone.startPs) &&
+            attempts++ < MOST_ATTEMPTS && Matches(zone, *tape, inputs))
         {
             zone.Become(Zone::State::PLAYED);
             zone.tape = tape;
@@ -112,7 +116,7 @@ EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input
     const Kind kind = input.what.isAwaited ? Kind::SUBMIT_AWAITED : Kind::SUBMIT;
     const FlowId id = input.what.flow;
     if (item.kind != kind || item.atPs != input.atPs || item.bytes != input.what.bytes ||
-        item.flow != m_flowUse[id].number || (isNew && !FitsFlow(tape.flows[item.flow], id)))
+        item.flow != m_flowUse[id].number || (isNew && !FitsFlow(tape, item.flow, id)))
     {
         return false;
     }
@@ -122,13 +126,22 @@ EpisodePlayer::MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input
 
 /// @return true if a flow can do what a flow does on a tape
 bool
-EpisodePlayer::FitsFlow(const EpisodeTape::Flow& flow, FlowId id)
+EpisodePlayer::FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id)
 {
+    const EpisodeTape::Flow& flow = tape.flows[number];
+    if (flow.shape != m_shapes.Get(id) || !flow.trail)
+    {
+        return false;
+    }
     m_parts.clear();
-    m_shapes.GetParts(id, m_parts);
-    const auto numberOf = [this](uint32_t part) { return m_partUse[part].number; };
-    return flow.shape == m_shapes.Get(id) && flow.trail &&
-           std::ranges::equal(m_parts, flow.parts, std::ranges::equal_to(), numberOf) &&
+    m_shapes.GetParts(id, m_parts); // as many as of the flow on the tape
+    const auto isSame = [this](uint32_t part, uint32_t onTape) {
+        return m_partUse[part].number == onTape;
+    };
+    return std::equal(m_parts.begin(),
+                      m_parts.end(),
+                      tape.pathParts.begin() + flow.firstPart,
+                      isSame) &&
            m_replayable->Fits(id, *flow.trail);
 }
 

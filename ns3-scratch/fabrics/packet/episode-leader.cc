@@ -19,15 +19,21 @@ using namespace ns3;
 namespace
 {
 
-/// An episode of more round trips or flows gets no tape, unless another zone follows it.
-constexpr uint64_t MOST_ROUND_TRIPS = uint64_t{1} << 19;
+/// A longer episode gets no tape, unless another zone follows it (see EpisodeTape::GetLength). The
+/// first limit holds while no tape has been played.
+constexpr uint64_t UNPROVEN_LENGTH = uint64_t{1} << 16;
+constexpr uint64_t PROVEN_LENGTH = uint64_t{1} << 19;
+
+/// If another episode has done the same when it becomes too long, it may be so many times as long,
+/// again and again up to a limit.
+constexpr uint64_t KNOWN = 8;
+constexpr uint64_t MOST_LENGTH = uint64_t{1} << 22;
+
+/// All tapes that are being made and not followed may be so many times as long together.
+constexpr uint64_t AT_ONCE = 4;
+
+/// An episode of more flows gets no tape, unless another zone follows it.
 constexpr std::size_t MOST_FLOWS = std::size_t{1} << 15;
-
-/// If another episode has done the same when it becomes too long, it may be so many times longer.
-constexpr uint64_t LONG = 4;
-
-/// All tapes that are being made and not followed have at most so many round trips.
-constexpr uint64_t MOST_AT_ONCE = uint64_t{1} << 21;
 
 /// After so many round trips on tapes of which none was played, there are no further tapes.
 constexpr uint64_t HOPELESS_ROUND_TRIPS = uint64_t{1} << 21;
@@ -54,6 +60,7 @@ EpisodePlayer::Lead(Zone& zone)
     { // an episode that is taken back needs its progress
         zone.tape = std::make_shared<EpisodeTape>();
         zone.tape->leader = zone.id;
+        zone.tape->mostLength = GetFirstLength();
     }
 }
 
@@ -81,6 +88,7 @@ EpisodePlayer::Feed(Zone& zone, std::span<const Submission> messages)
             }
             zone.progress[number].Push(message.bytes, message.isAwaited);
             ++zone.tape->messages;
+            m_lengthOfMade += zone.tape->isBroken ? 0 : EpisodeTape::MESSAGE;
             Append(*zone.tape,
                    {atPs,
                     message.bytes,
@@ -102,11 +110,14 @@ EpisodePlayer::AddFlow(Zone& zone, FlowId id)
 {
     zone.progress.emplace_back();
     EpisodeTape::Flow& flow = zone.tape->flows.emplace_back();
+    std::vector<uint32_t>& pathParts = zone.tape->pathParts;
     flow.shape = m_shapes.Get(id);
-    m_shapes.GetParts(id, flow.parts);
-    for (uint32_t& part : flow.parts)
+    flow.firstPart = static_cast<uint32_t>(pathParts.size());
+    m_parts.clear();
+    m_shapes.GetParts(id, m_parts);
+    for (const uint32_t part : m_parts)
     {
-        part = m_partUse[part].number;
+        pathParts.push_back(m_partUse[part].number);
     }
     for (std::size_t number = zone.before.size(); number < zone.parts.size(); ++number)
     {
@@ -126,24 +137,28 @@ EpisodePlayer::AddFlow(Zone& zone, FlowId id)
     }
 }
 
-/// @return true if a tape that has had a round trip is too long
+/// @return the limit for a tape of which it is not known that it repeats
+uint64_t
+EpisodePlayer::GetFirstLength() const
+{
+    return m_counts.packets == 0 ? UNPROVEN_LENGTH : PROVEN_LENGTH;
+}
+
+/// @return true if a tape that is being made is too long
 bool
 EpisodePlayer::IsTooLong(const Zone& zone)
 {
-    const uint64_t roundTrips = zone.tape->roundTrips;
-    if (!zone.tape->followers.empty())
+    EpisodeTape& tape = *zone.tape;
+    if (!tape.followers.empty())
     {
         return false;
     }
-    if (roundTrips < MOST_ROUND_TRIPS)
+    if (tape.GetLength() < tape.mostLength)
     {
-        return m_roundTripsOfMade > MOST_AT_ONCE;
+        return m_lengthOfMade > AT_ONCE * GetFirstLength();
     }
-    if (roundTrips == MOST_ROUND_TRIPS)
-    {
-        zone.tape->isRepeated = !m_tapes.NoteLong(zone.beginning);
-    }
-    return !zone.tape->isRepeated || roundTrips == LONG * MOST_ROUND_TRIPS;
+    tape.mostLength *= KNOWN;
+    return m_tapes.NoteLong(zone.beginning) || tape.mostLength > MOST_LENGTH;
 }
 
 /// Put something on a tape that is being made, and wake those that follow it.
@@ -193,7 +208,8 @@ EpisodePlayer::EndLead(Zone& zone)
     Summarize(zone, *tape);
     tape->hasEnd = true;
     Append(*tape, {atPs, 0, 0, Kind::END});
-    m_roundTripsOfMade -= tape->roundTrips;
+    m_lengthOfMade -= tape->GetLength();
+    tape->Shrink();
     m_tapes.NoteEnd(*tape);
     tape->followers.clear();
 }
@@ -259,7 +275,7 @@ EpisodePlayer::Break(const Tape& tape)
         TellRoundTrips(leader);
     }
     tape->isBroken = true;
-    m_roundTripsOfMade -= tape->roundTrips;
+    m_lengthOfMade -= tape->GetLength();
     m_tapes.Forget(tape);
     m_broken.push_back(tape);
     if (m_aside == nullptr)
@@ -361,7 +377,7 @@ EpisodePlayer::OnRttSample(FlowId flow, Time rtt, Time oldest)
     {
         EpisodeTape& tape = *zone.tape;
         ++tape.roundTrips;
-        ++m_roundTripsOfMade;
+        ++m_lengthOfMade;
         if (oldest.GetTimeStep() <= std::numeric_limits<uint32_t>::max() && !IsTooLong(zone))
         {
             tape.flows[use.number].trail->Add({m_clock.GetNowPs() - zone.startPs,

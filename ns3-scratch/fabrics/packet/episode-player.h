@@ -115,6 +115,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     bool Number(Zone& zone, FlowId id);
     uint64_t Extend(Zone& zone, uint64_t digest, const Input& input);
     void AddFlow(Zone& zone, FlowId id);
+    uint64_t GetFirstLength() const;
     bool IsTooLong(const Zone& zone);
     void Deliver(Zone& zone, uint32_t number);
     void Answer(Zone& zone, uint32_t number);
@@ -134,7 +135,7 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     bool Follow(Zone& zone, std::span<const Input> inputs);
     bool Matches(Zone& zone, const EpisodeTape& tape, std::span<const Input> inputs);
     bool MatchItem(Zone& zone, const EpisodeTape& tape, const Input& input, bool isNew);
-    bool FitsFlow(const EpisodeTape::Flow& flow, FlowId id);
+    bool FitsFlow(const EpisodeTape& tape, uint32_t number, FlowId id);
     void Compare(Zone& zone, std::span<const Submission> messages);
     void Play(Zone& zone);
     void Schedule(Zone& zone, int64_t duePs);
@@ -165,10 +166,10 @@ class EpisodePlayer final : public Datapath, private DatapathClient
     std::vector<Zone*> m_expecting; //!< zones whose tapes say that something enters now
     std::vector<Tape> m_broken;
     LastEvent m_check{LastEvent::Turn::CHECK, [this] { Check(); }};
-    Zone* m_aside{nullptr};         //!< the zone that is simulated again, or null
-    std::size_t m_playing{0};       //!< number of zones that are played
-    uint64_t m_roundTripsOfMade{0}; //!< on tapes that are being made
-    uint64_t m_episode{0};          //!< number of the last episode, or attempt to match one
+    Zone* m_aside{nullptr};     //!< the zone that is simulated again, or null
+    std::size_t m_playing{0};   //!< number of zones that are played
+    uint64_t m_lengthOfMade{0}; //!< of the tapes that are being made
+    uint64_t m_episode{0};      //!< number of the last episode, or attempt to match one
     Replay m_counts;
 };
 

@@ -53,31 +53,55 @@ struct EpisodeTape
     /// A flow that was used.
     struct Flow
     {
-        uint32_t shape;              //!< see PathShapes
-        std::vector<uint32_t> parts; //!< of its path
+        uint32_t shape;     //!< see PathShapes
+        uint32_t firstPart; //!< where the parts of its path are in pathParts
         std::unique_ptr<FlowTrail> trail;
     };
+
+    static constexpr uint64_t MESSAGE = 4; //!< what a message takes, in round trips
+
+    /// @return how long it is: its round trips, and what its messages take besides
+    uint64_t GetLength() const
+    {
+        return roundTrips + MESSAGE * messages;
+    }
 
     /// @return the memory that it takes, roughly [bytes]
     std::size_t GetBytes() const
     {
-        constexpr std::size_t place = 64; // in the library
-        std::size_t bytes = items.size() * sizeof(Item) + beginnings.size() * place;
+        std::size_t bytes =
+            sizeof(*this) + items.capacity() * sizeof(Item) +
+            beginnings.capacity() * sizeof(uint64_t) + flows.capacity() * sizeof(Flow) +
+            pathParts.capacity() * sizeof(uint32_t) + parts.capacity() * sizeof(LinkCounters);
         for (const Flow& flow : flows)
         {
-            bytes += flow.trail->GetRoundTrips().size_bytes();
+            bytes += flow.trail->GetBytes();
         }
         return bytes;
+    }
+
+    /// Give back the room for what can come, when nothing comes any more.
+    void Shrink()
+    {
+        items.shrink_to_fit();
+        beginnings.shrink_to_fit();
+        flows.shrink_to_fit();
+        pathParts.shrink_to_fit();
+        for (const Flow& flow : flows)
+        {
+            flow.trail->Shrink();
+        }
     }
 
     std::vector<Item> items;
     /// digests of all that has entered up to a time: one for each time at which something entered
     std::vector<uint64_t> beginnings;
     std::vector<Flow> flows;
+    std::vector<uint32_t> pathParts; //!< the parts of the path of one flow after the other
     std::vector<LinkCounters> parts; //!< per part: what it counted, if it is a link; at the end
     PacketCounts packets;            //!< at the end
     uint64_t roundTrips{0};
-    bool isRepeated{false}; //!< true if it was known when it became long
+    uint64_t mostLength{0}; //!< while it is made: from here on it is too long, if it is not known
     uint64_t messages{0};
     uint32_t leader{0};              //!< the zone in which it was made
     std::vector<uint32_t> followers; //!< the zones that follow it while it is being made

@@ -15,14 +15,14 @@ namespace
 /// The memory that all tapes may take [bytes]: so much at first, as much more as the tapes take
 /// that were used, and at most so much.
 constexpr std::size_t FIRST_BYTES = std::size_t{1} << 25;
-constexpr std::size_t MOST_BYTES = std::size_t{1} << 30;
+constexpr std::size_t MOST_BYTES = std::size_t{1} << 31;
 
 } // namespace
 
 std::span<const TapeLibrary::Tape>
-TapeLibrary::Find(uint64_t beginning) const
+TapeLibrary::Find(const Beginning& beginning) const
 {
-    const auto found = m_tapes.find(beginning);
+    const auto found = m_tapes.find(beginning.GetLandmark());
     return found == m_tapes.end() ? std::span<const Tape>() : found->second;
 }
 
@@ -30,15 +30,18 @@ void
 TapeLibrary::Keep(const Tape& tape)
 {
     tape->usedAt = ++m_uses;
-    m_tapes[tape->beginnings.back()].push_back(tape);
+    if (std::has_single_bit(tape->beginnings.size()))
+    {
+        m_tapes[tape->beginnings.back()].push_back(tape);
+    }
 }
 
 void
-TapeLibrary::Use(const Tape& tape, uint64_t beginning)
+TapeLibrary::Use(const Tape& tape, const Beginning& beginning)
 {
     tape->usedAt = ++m_uses;
     m_usedBytes = std::min(MOST_BYTES, m_usedBytes + tape->bytes);
-    std::vector<Tape>& tapes = m_tapes[beginning];
+    std::vector<Tape>& tapes = m_tapes[beginning.GetLandmark()];
     if (const auto found = std::ranges::find(tapes, tape); found != tapes.end())
     {
         std::rotate(found, found + 1, tapes.end());
@@ -62,9 +65,10 @@ void
 TapeLibrary::Forget(const Tape& tape)
 {
     m_roundTrips += tape->hasEnd ? 0 : tape->roundTrips;
-    for (const uint64_t beginning : tape->beginnings)
+    for (std::size_t times = 1; times <= tape->beginnings.size(); times *= 2)
     {
-        if (const auto found = m_tapes.find(beginning); found != m_tapes.end())
+        const auto found = m_tapes.find(tape->beginnings[times - 1]);
+        if (found != m_tapes.end())
         {
             std::erase(found->second, tape);
             if (found->second.empty())
@@ -80,10 +84,10 @@ void
 TapeLibrary::ForgetOldest()
 {
     std::vector<Tape> all;
-    for (const auto& [beginning, tapes] : m_tapes)
+    for (const auto& [landmark, tapes] : m_tapes)
     {
         std::ranges::copy_if(tapes, std::back_inserter(all), [&](const Tape& tape) {
-            return tape->hasEnd && tape->beginnings.front() == beginning;
+            return tape->hasEnd && tape->beginnings.front() == landmark;
         });
     }
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);

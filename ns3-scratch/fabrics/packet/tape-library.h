@@ -7,6 +7,7 @@
 
 #include "fabrics/packet/episode-tape.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,10 +19,43 @@
 namespace cosim
 {
 
+/// All that has entered an episode up to a time.
+class Beginning
+{
+  public:
+    /// @param digest digest of all that has entered, with what enters at the next time
+    void Extend(uint64_t digest)
+    {
+        m_digest = digest;
+        if (std::has_single_bit(++m_times))
+        {
+            m_landmark = digest;
+        }
+    }
+
+    /// @return the digest of what had entered when the number of times was a power of two last
+    uint64_t GetLandmark() const
+    {
+        return m_landmark;
+    }
+
+    /// @return true if the same has entered a tape up to a time
+    bool IsOf(const EpisodeTape& tape) const
+    {
+        return m_times <= tape.beginnings.size() && tape.beginnings[m_times - 1] == m_digest;
+    }
+
+  private:
+    std::size_t m_times{0};
+    uint64_t m_digest{0};
+    uint64_t m_landmark{0};
+};
+
 /**
  * The tapes of a run. They form a tree: tapes with the same inputs up to a time have these in
- * common, and each beginning finds the tapes that continue it. If the tapes take too much memory
- * for what they were used for, those that were not used for the longest time are forgotten.
+ * common. A tape is found by its landmarks: what had entered it at the first, second, fourth, …
+ * time. If the tapes take too much memory for what they were used for, those that were not used for
+ * the longest time are forgotten.
  */
 class TapeLibrary
 {
@@ -29,11 +63,11 @@ class TapeLibrary
     using Tape = std::shared_ptr<EpisodeTape>;
 
     /**
-     * @param beginning digest of all that has entered so far
-     * @return the tapes with this beginning, the one used last at the end; valid until the next
-     * call of another function
+     * @param beginning all that has entered so far
+     * @return the tapes with its landmark, which may continue in another way, the one used last at
+     * the end; valid until the next call of another function
      */
-    std::span<const Tape> Find(uint64_t beginning) const;
+    std::span<const Tape> Find(const Beginning& beginning) const;
 
     /// @return true if there are no tapes
     bool IsEmpty() const
@@ -41,7 +75,7 @@ class TapeLibrary
         return m_tapes.empty();
     }
 
-    /// @param tape a tape that something has entered; its beginning is the last of its digests
+    /// @param tape a tape that something has entered; the last of its beginnings is new
     void Keep(const Tape& tape);
 
     /// @param tape a tape that has ended, and was kept; it still has its followers
@@ -61,9 +95,9 @@ class TapeLibrary
 
     /**
      * @param tape a tape that was kept, and is used now
-     * @param beginning one of its beginnings
+     * @param beginning what has entered so far
      */
-    void Use(const Tape& tape, uint64_t beginning);
+    void Use(const Tape& tape, const Beginning& beginning);
 
     /// @return the round trips on all tapes that were made, also on those that are forgotten
     uint64_t GetRoundTrips() const
@@ -74,7 +108,7 @@ class TapeLibrary
   private:
     void ForgetOldest();
 
-    std::unordered_map<uint64_t, std::vector<Tape>> m_tapes; //!< per beginning
+    std::unordered_map<uint64_t, std::vector<Tape>> m_tapes; //!< per landmark
     std::unordered_set<uint64_t> m_long;                     //!< beginnings of long tapes
     std::size_t m_bytes{0};     //!< memory of the tapes that have ended
     std::size_t m_usedBytes{0}; //!< likewise of those that were used, each time

@@ -120,7 +120,6 @@ struct RttMemo
 {
     RttState before;
     RttState after;
-    bool isSet{false};
 };
 
 } // namespace cosim

@@ -188,7 +188,7 @@ TcpSender::Advance(uint32_t bytes,
                    const SilentState& end,
                    std::span<const RoundTrip> roundTrips,
                    int64_t startPs,
-                   RttMemo& memo)
+                   std::unique_ptr<RttMemo>& memo)
 {
     m_state.head += bytes;
     m_state.next += bytes;
@@ -200,21 +200,20 @@ TcpSender::Advance(uint32_t bytes,
     { // they tick in milliseconds, so the measurements depend on the time
         Estimate(roundTrips, startPs);
     }
-    else if (memo.isSet && memo.before.IsSameEstimate(m_state.rtt))
+    else if (memo && memo->before.IsSameEstimate(m_state.rtt))
     {
-        RttState after = memo.after;
-        after.samples += m_state.rtt.samples - memo.before.samples;
-        after.smallestPs = std::min(memo.after.smallestPs, m_state.rtt.smallestPs);
+        RttState after = memo->after;
+        after.samples += m_state.rtt.samples - memo->before.samples;
+        after.smallestPs = std::min(memo->after.smallestPs, m_state.rtt.smallestPs);
         m_state.rtt = after;
     }
     else
     {
-        memo.before = m_state.rtt;
+        const RttState before = m_state.rtt;
         m_state.rtt.smallestPs = std::numeric_limits<int64_t>::max();
         Estimate(roundTrips, startPs);
-        memo.after = m_state.rtt;
-        memo.isSet = true;
-        m_state.rtt.smallestPs = std::min(m_state.rtt.smallestPs, memo.before.smallestPs);
+        memo = std::make_unique<RttMemo>(before, m_state.rtt);
+        m_state.rtt.smallestPs = std::min(m_state.rtt.smallestPs, before.smallestPs);
     }
     m_state.timeoutPs =
         m_state.rtt.GetTimeoutPs(m_config.clockGranularityPs, m_config.minTimeoutPs);

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -127,13 +128,14 @@ class TcpSender final : public PausableSender, private CausalEvent
      * @param end its state after that
      * @param roundTrips the round trips
      * @param startPs when it started [ps]
-     * @param memo what the round trips made of the estimate of another flow
+     * @param memo what the round trips made of the estimate of another flow, or null; replaced by
+     * what they make of this one, if it differs
      */
     void Advance(uint32_t bytes,
                  const SilentState& end,
                  std::span<const RoundTrip> roundTrips,
                  int64_t startPs,
-                 RttMemo& memo);
+                 std::unique_ptr<RttMemo>& memo);
 
     // FlowSender
     void Submit(uint64_t bytes) override;

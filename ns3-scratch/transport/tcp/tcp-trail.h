@@ -9,7 +9,9 @@
 #include "transport/tcp/sender-state.h"
 #include "transport/tcp/tcp-sender.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace cosim
@@ -41,6 +43,11 @@ class TcpTrail final : public FlowTrail
     bool End(const FlowSender& sender) override;
     void Advance(const FlowEnds& ends, int64_t startPs) override;
 
+    std::size_t GetBytes() const override
+    {
+        return FlowTrail::GetBytes() + sizeof(*this) + m_remainders.capacity() * sizeof(Remainder);
+    }
+
   private:
     /// Bytes of an ACK that fill no segment.
     struct Remainder
@@ -63,7 +70,7 @@ class TcpTrail final : public FlowTrail
     /// true if data has waited for the congestion window, or the window has left slow start, or has
     /// overflown its 32 bits
     bool m_needsSameWindow{false};
-    RttMemo m_memo;
+    std::unique_ptr<RttMemo> m_memo; //!< of the flow that was taken along it last
 };
 
 } // namespace cosim
