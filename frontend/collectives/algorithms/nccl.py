@@ -34,7 +34,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontend.collectives.algorithms import direct
-from frontend.collectives.algorithms.double_binary_tree import Parents, double_tree, over_trees
+from frontend.collectives.algorithms.double_binary_tree import (
+    Parents,
+    double_tree,
+    filling,
+    over_trees,
+)
 from frontend.collectives.algorithms.nccl_nvls import (
     NVLS_KINDS,
     options_of,
@@ -410,6 +415,18 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     )
 
 
+def _segments(setting: Setting, place: Place) -> int:
+    """Return the segments of trees; of the chains of a broadcast or a reduce, with their relays."""
+    size = len(setting.ranks)
+    servers = size // place.local_size
+    if setting.operation in ROOTED:
+        parts, hops = 1, size - 2 + (servers - 1) * place.relays
+    else:
+        parts, hops = 2 * len(place.heads), place.local_size - 1 + filling(servers)
+    given, chunk = setting.given.segments, setting.chunk_bytes
+    return segments_of(given, setting.chunks, chunk, parts, filling=hops)
+
+
 def _choose(setting: Setting) -> dict[str, Any]:
     options: dict[str, Any] = {"dimension": setting.dimension}
     if setting.operation in ROOTED:
@@ -431,9 +448,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
     if setting.operation == "all_to_all":
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
     if setting.operation in ROOTED or choice.kind == "tree":
-        parts = 1 if setting.operation in ROOTED else 2 * len(place.heads)
-        given, chunk = setting.given.segments, setting.chunk_bytes
-        options["segments"] = segments_of(given, setting.chunks, chunk, trees=parts)
+        options["segments"] = _segments(setting, place)
     return options | {"algorithm": choice.kind}
 
 

@@ -18,6 +18,7 @@ Source: NVIDIA/nccl 5067397, `src/graph/connect.cc` (connectNvls), `src/device/a
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from frontend.collectives.algorithms.double_binary_tree import double_tree, top_down
@@ -137,6 +138,7 @@ def plan_of(setting: Setting, kind: Kind) -> Plan:
         ways=ways,
         messages=ways * (2 * (servers - 1) + servers * (2 * local + 2)),
         hops=depth + 4,
+        filling=depth + 3,
         back=depth + 2,
         load=1 + 1 / local,
     )
@@ -145,7 +147,7 @@ def plan_of(setting: Setting, kind: Kind) -> Plan:
 def options_of(setting: Setting, machine: Machine, kind: Kind) -> dict[str, Any]:
     """Return the options of the program: those of the plan, its segments and their window."""
     plan = plan_of(setting, kind)
-    segments = segments_in(setting, plan)
+    segments = segments_in(setting, plan, filling=inf)
     if not isinstance(setting.given.segments, int):
         loop = loop_of(machine, kind, setting.chunks * setting.chunk_bytes)
         segments = min(segments, -(-setting.chunk_bytes // loop.data))
