@@ -55,9 +55,9 @@ from frontend.collectives.nccl_tuner import (
     WIRE,
     Choice,
     Machine,
-    bus_bandwidth,
     candidates,
     step_us,
+    wire_of,
 )
 from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.in_switches import all_reduce
@@ -84,7 +84,7 @@ Orders = tuple[tuple[int, ...], ...]
 """The members in the order of the ring of each channel."""
 
 _PPM = 10**6
-_MOST_WIRE = 10.0  # with the factors of hosts, less than the stream allows
+_MOST_WIRE = 80.0  # with the factors of hosts, less than the stream allows
 
 
 class Place(NamedTuple):
@@ -383,16 +383,24 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     return candidates(machine, setting.operation, size)
 
 
-def _wire(machine: Machine, choice: Choice, operation: str) -> float:
-    """Return the bytes that a byte of data costs a link.
+def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, float]:
+    """Return the bytes that a byte of data costs a link inside servers and between them.
 
-    The threads of a GPU write LL and LL128, and may be slower than the link.
+    A tree has the same speed everywhere.
     """
-    wire = WIRE[choice.protocol]
-    if choice.kind != "ring" or operation == "all_to_all" or machine.ranks == 1:
-        return wire
-    simple, own = (bus_bandwidth(machine, choice.kind, one) for one in ("Simple", choice.protocol))
-    return min(max(wire, simple / own), _MOST_WIRE)
+    plain = WIRE[choice.protocol]
+    if setting.operation == "all_to_all" or machine.ranks == 1:
+        return plain, plain
+    size = setting.chunks * setting.chunk_bytes
+    alone = machine._replace(ranks=machine.local, servers=1)
+
+    def costs(one: Machine) -> float:
+        return min(wire_of(one, choice.kind, choice.protocol, size), _MOST_WIRE)
+
+    far = costs(machine)
+    if choice.kind == "tree":
+        return far, far
+    return plain if alone.ranks == 1 else costs(alone), far
 
 
 def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
@@ -400,8 +408,7 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     given = setting.given
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
-    alone = machine._replace(ranks=machine.local, servers=1)
-    near, far = (_wire(one, choice, setting.operation) for one in (alone, machine))
+    near, far = _wire(setting, machine, choice)
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch

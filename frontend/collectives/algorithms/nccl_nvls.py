@@ -30,7 +30,7 @@ from frontend.collectives.algorithms.in_network import (
     segments_in,
     window_of,
 )
-from frontend.collectives.nccl_tuner import BASE_US, LIMITS, Kind, Machine, step_us
+from frontend.collectives.nccl_tuner import BASE_US, LIMITS, Kind, Machine, step_us, tree_part
 from frontend.collectives.program.program import Protocol
 from frontend.collectives.reduction_trees import star
 from frontend.collectives.setting import Setting
@@ -163,7 +163,8 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
     """Return the bytes and delays of the messages, less what the network already simulates."""
     given, limits = setting.given, LIMITS[machine.generation]
     near = 1 / (limits.nvlink * limits.nvls)
-    loop = loop_of(machine, kind, setting.chunks * setting.chunk_bytes)
+    size = setting.chunks * setting.chunk_bytes
+    loop = loop_of(machine, kind, size)
     whole = machine.scale_up_bps / 8e6 / near / (1 + 1 / machine.local)  # bytes in a µs
     step = step_us(machine, "tree", "Simple")[0] * given.nccl_step
     near *= 1 + step * whole * (1 / loop.data - 1 / loop.largest)
@@ -172,12 +173,13 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
         data = most * machine.ranks / (2 * (machine.ranks - 1))
         sent = data * (1 + 1 / machine.local)  # what a GPU sends over NVLink meanwhile
         near = max(near, machine.scale_up_bps / 8e9 / sent)
+    part = tree_part(machine, kind, "Simple", size)
     launch = round(BASE_US[kind][-1] * given.nccl_launch * _PPM)
     between = round(step_us(machine, kind, "Simple")[1] * given.nccl_step * _PPM)
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
-        far_wire_ppm=round(_PPM / given.nccl_scale_out),
+        near_wire_ppm=round(near / part / given.nccl_scale_up * _PPM),
+        far_wire_ppm=round(_PPM / part / given.nccl_scale_out),
         near_delay_ps=0,
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=max(0, launch - 2 * machine.near_ps),  # two ways over a switch
