@@ -255,20 +255,25 @@ def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
     return heads * channel
 
 
+def links_bandwidth(machine: Machine, kind: Kind) -> float:
+    """Return the bus bandwidth that the links leave to rings or trees, in GB/s."""
+    channels, rate = machine.channels()
+    if kind == "tree" and machine.servers == 2 and machine.scale_up_bps:
+        # Data pass each NIC once, and not twice as in a ring: NVLink may set the speed.
+        inside = machine.scale_up_bps / 8e9 * LIMITS[machine.generation].nvlink
+        return min(2 * channels * machine.nic_bps / 8e9, inside)
+    return channels * rate
+
+
 def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float:
     """Return the bus bandwidth of an algorithm with a protocol for large sizes, in GB/s."""
     if kind in ("nvls", "nvls_tree"):
         return _nvls_bandwidth(machine, kind)
     limits, column = LIMITS[machine.generation], machine.column
-    channels, rate = machine.channels()
-    bus = channels * rate
+    channels, bus = machine.channels()[0], links_bandwidth(machine, kind)
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
     slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
     if kind == "tree":
-        if machine.servers == 2 and machine.scale_up_bps:
-            # Data pass each NIC once, and not twice as in a ring: NVLink may set the speed.
-            inside = machine.scale_up_bps / 8e9 * limits.nvlink
-            bus = min(2 * channels * machine.nic_bps / 8e9, inside)
         bus = min(bus * 0.92, channels * limits.tree[column])
         if protocol == "LL":
             bus = min(bus / 3.8, slow[column])
@@ -303,6 +308,35 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     return base + (steps - far) * inside + far * between
 
 
+def tree_part(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> float:
+    """Return the part of the bandwidth that an all-reduce of a size reaches; rings reach all."""
+    place = (size >> 6).bit_length() - 1
+    slowed = kind == "tree" or (kind == "nvls_tree" and machine.generation == "blackwell")
+    parts = _TREE_PARTS[protocol]
+    return parts[place] if slowed and 0 <= place < len(parts) else 1.0
+
+
+def wire_of(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> float:
+    """Return what a byte of data costs rings or trees, in bytes at the rate of their links.
+
+    The threads of a GPU write LL and LL128, and may be slower than the link, more so in trees of
+    medium sizes. With Simple, what the model takes off the rate of the links is the time to fill
+    pipelines, and what other messages take of the links.
+
+    Examples
+    --------
+    On 2 servers of 8 H100, NVLink leaves trees 371 GB/s. Those of 1 MiB with LL128 reach 150 GB/s.
+
+    >>> h100 = Machine(16, 2, 3600 * 10**9, 8, 400 * 10**9, 0, 0)
+    >>> round(wire_of(h100, "tree", "LL128", 2**20), 2)
+    2.48
+    """
+    if protocol == "Simple":
+        return WIRE[protocol]
+    reached = bus_bandwidth(machine, kind, protocol) * tree_part(machine, kind, protocol, size)
+    return max(WIRE[protocol], links_bandwidth(machine, kind) / reached)
+
+
 def time_us(
     machine: Machine, operation: str, kind: Kind, protocol: ProtocolName, size: int
 ) -> float:
@@ -321,13 +355,9 @@ def time_us(
     size : int
         Bytes of the data of a rank, of all blocks together.
     """
-    bandwidth = bus_bandwidth(machine, kind, protocol)
+    bandwidth = bus_bandwidth(machine, kind, protocol) * tree_part(machine, kind, protocol, size)
     latency = latency_us(machine, operation, kind, protocol)
     ranks = machine.ranks
-    if kind == "tree" or (kind == "nvls_tree" and machine.generation == "blackwell"):
-        place = (size >> 6).bit_length() - 1
-        if 0 <= place < len(_TREE_PARTS[protocol]):
-            bandwidth *= _TREE_PARTS[protocol][place]
     if kind == "tree":
         bandwidth *= 0.5
     else:

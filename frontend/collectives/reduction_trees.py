@@ -20,7 +20,7 @@ from topology_gen import Network
 
 
 class Switches(NamedTuple):
-    """Which switches of a network reduce."""
+    """Which switches of a network reduce, and which of them each rank is at."""
 
     reduces: Flags
     """For each node, whether it is a switch that reduces."""
@@ -29,6 +29,27 @@ class Switches(NamedTuple):
     begin: Ints
     """For each node, where its neighbours begin in `neighbours`."""
     neighbours: Ints
+    ranks: int
+    near: dict[int, list[int]]
+    """The switches at which a rank is, sorted, of the ranks that were asked for."""
+
+    def at(self, rank: int) -> list[int]:
+        """Return the switches that reduce at which a rank is, sorted."""
+        if rank not in self.near:
+            self.near[rank] = self._reached(rank)
+        return self.near[rank]
+
+    def _reached(self, rank: int) -> list[int]:
+        found, seen, waiting = set[int](), {rank}, [rank]
+        while waiting:
+            node = waiting.pop()
+            for other in self.neighbours[self.begin[node] : self.begin[node + 1]].tolist():
+                if self.reduces[other]:
+                    found.add(other)
+                elif other >= self.ranks and other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return sorted(found)
 
 
 @lru_cache(maxsize=2)
@@ -42,7 +63,8 @@ def _switches(network: Network, reducers: tuple[int, ...]) -> Switches:
     leaves, enters = np.divmod(pairs, network.nodes)
     begin = np.searchsorted(leaves, np.arange(network.nodes + 1))
     is_switch = np.arange(network.nodes) >= network.ranks
-    return Switches(reduces, is_switch & ~outside & several, begin, enters)
+    inside = is_switch & ~outside & several
+    return Switches(reduces, inside, begin, enters, network.ranks, {})
 
 
 def _of(setting: Setting) -> Switches:
@@ -54,25 +76,10 @@ def _of(setting: Setting) -> Switches:
     )
 
 
-def _near(switches: Switches, rank: int, ranks: int) -> list[int]:
-    """Return the switches that reduce at which a rank is, sorted."""
-    found, seen, waiting = set[int](), {rank}, [rank]
-    while waiting:
-        node = waiting.pop()
-        for other in switches.neighbours[switches.begin[node] : switches.begin[node + 1]].tolist():
-            if switches.reduces[other]:
-                found.add(other)
-            elif other >= ranks and other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return sorted(found)
-
-
 def star(setting: Setting, ranks: Sequence[int], *, is_inside: bool) -> list[int]:
     """Return the switches that reduce at which all ranks are: those inside a server, or others."""
-    switches, count = _of(setting), setting.network().ranks
-    near = [set(_near(switches, rank, count)) for rank in ranks]
-    shared = sorted(set.intersection(*near))
+    switches = _of(setting)
+    shared = sorted(set.intersection(*(set(switches.at(rank)) for rank in ranks)))
     return [one for one in shared if switches.is_inside[one] == is_inside]
 
 
@@ -84,11 +91,8 @@ def trees(setting: Setting, ranks: Sequence[int]) -> list[Edges]:
     CollectiveError
         If no tree of switches that reduce joins them.
     """
-    switches, count = _of(setting), setting.network().ranks
-    near = [
-        [one for one in _near(switches, rank, count) if not switches.is_inside[one]]
-        for rank in ranks
-    ]
+    switches = _of(setting)
+    near = [[one for one in switches.at(rank) if not switches.is_inside[one]] for rank in ranks]
     if not all(near):
         lonely = ranks[[bool(one) for one in near].index(False)]
         raise CollectiveError(

@@ -102,15 +102,25 @@ def rounds_of(setting: Setting) -> int:
 
 
 SEGMENT_PARTS = 256
-"""With `segments: auto`, chunks × segments is about this number. Filling the pipeline then costs a
-few percent: a double binary tree of 128 ranks is 14 hops deep, up and down."""
+"""With `segments: auto`, chunks × segments is at most this number. Filling the pipeline then costs
+a few percent: a double binary tree of 128 ranks is 14 hops deep, up and down."""
+
+SEGMENT_GAIN = 0.01
+"""With `segments: auto`, part of the time by which twice as many segments would have to shorten a
+collective."""
 
 SEGMENT_BYTES = 8192
 """With `segments: auto`, no segment is smaller than this: about one packet of a 9000-byte MTU."""
 
 
-def segments_of(given: int | str, chunks: int, chunk_bytes: int, trees: int = 2) -> int:
+def segments_of(
+    given: int | str, chunks: int, chunk_bytes: int, trees: int = 2, *, filling: float
+) -> int:
     """Return the number of segments of a chunk. Each of the trees carries an equal part of it.
+
+    With S segments, C chunks and a filling f, the collective takes 1 + f / (C S) of the time of its
+    bytes. S is a power of two, or the most segments that are not too small. Twice as many segments
+    would gain at most `SEGMENT_GAIN` of the time, and half as many would lose more than that.
 
     Parameters
     ----------
@@ -120,15 +130,24 @@ def segments_of(given: int | str, chunks: int, chunk_bytes: int, trees: int = 2)
         Number of chunks of the collective, and size of each in bytes.
     trees : int
         Number of trees.
+    filling : float
+        Time to fill the pipeline of a chunk of one segment, over the time of the chunk's bytes.
 
     Examples
     --------
-    >>> segments_of("auto", 1, 160_000)  # 80 000 bytes in segments of at least 8 KiB
+    >>> segments_of("auto", 1, 160_000, filling=7)  # 80 000 bytes in segments of at least 8 KiB
     9
+    >>> segments_of("auto", 1, 10**9, filling=0.5)
+    32
     """
     if isinstance(given, int):
         return given
-    return max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // trees // SEGMENT_BYTES))
+    most = max(1, min(SEGMENT_PARTS // chunks, chunk_bytes // trees // SEGMENT_BYTES))
+    enough = filling / chunks * (0.5 - SEGMENT_GAIN) / SEGMENT_GAIN
+    count = 1
+    while count < min(most, enough):
+        count *= 2
+    return min(count, most)
 
 
 @dataclass(frozen=True)

@@ -297,7 +297,7 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
 inline constexpr Length FOR_EACH_STEP{&Program::op};
 
 /// A message has at most so many times its payload on the wire.
-inline constexpr Range WIRE_PPM{0, 16'000'000};
+inline constexpr Range WIRE_PPM{0, 1'000'000'000};
 
 template <>
 inline constexpr auto FIELDS<ProgramProtocol> = std::tuple{

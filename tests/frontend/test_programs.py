@@ -1,9 +1,11 @@
 """Programs, chunks and segments of a scenario's collectives."""
 
-from math import prod
+from math import inf, prod
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from frontend import ScenarioError, collectives, load_scenario, validate_scenario
 from frontend.collectives import registry
@@ -176,18 +178,35 @@ def test_a_level_that_is_refused_is_named():
 
 
 @pytest.mark.parametrize(
-    ("given", "chunks", "chunk_bytes", "expected"),
+    ("segments", "chunks", "chunk_bytes", "filling", "expected"),
     [
-        (5, 1, 10**9, 5),  # as given
-        ("auto", 1, 8_000_000, 256),
-        ("auto", 16, 8_000_000, 16),  # chunks × segments = 256
-        ("auto", 1024, 8192, 1),
-        ("auto", 1, 160_000, 9),  # two trees of 80 000 bytes in segments of at least 8 KiB
-        ("auto", 1, 100, 1),
+        (5, 1, 10**9, 0, 5),  # as given
+        ("auto", 1, 8_000_000, 7, 256),
+        ("auto", 16, 8_000_000, 7, 16),  # chunks × segments = 256
+        ("auto", 1024, 8192, 7, 1),
+        ("auto", 1, 160_000, 7, 9),  # two trees of 80 000 bytes in segments of at least 8 KiB
+        ("auto", 1, 100, 7, 1),
+        ("auto", 1, 10**9, 0, 1),  # nothing to fill
+        ("auto", 1, 10**9, 0.5, 32),  # 1 + 0.5 / 32 = 1.016; 0.8 % less with 64
     ],
 )
-def test_segments(given, chunks, chunk_bytes, expected):
-    assert segments_of(given, chunks, chunk_bytes) == expected
+def test_segments(segments, chunks, chunk_bytes, filling, expected):
+    assert segments_of(segments, chunks, chunk_bytes, filling=filling) == expected
+
+
+@given(st.integers(1, 512), st.integers(1, 2**34), st.integers(1, 64), st.floats(0, 50))
+def test_twice_as_many_segments_gain_little(chunks, size, trees, filling):
+    def gain(segments):
+        """Return what twice as many segments gain, over the time with so many."""
+        time = 1 + filling / (chunks * segments)
+        return (time - 1 - filling / (chunks * 2 * segments)) / time
+
+    count = segments_of("auto", chunks, size, trees, filling=filling)
+    most = segments_of("auto", chunks, size, trees, filling=inf)
+    assert count == most or gain(count) <= 0.01 + 1e-12
+    before = 2 ** ((count - 1).bit_length() - 1) if count > 1 else 0  # the last power of two
+    assert not before or gain(before) > 0.01 - 1e-12
+    assert count * chunks <= max(256, chunks)
 
 
 def test_only_random_peer_orders_depend_on_the_seed():

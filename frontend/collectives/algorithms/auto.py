@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import ceil, log2
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from frontend.collectives.algorithms.double_binary_tree import filling
 from frontend.collectives.algorithms.in_network import estimate_ps
 from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.program import CollectiveError, lengths
@@ -74,15 +74,21 @@ def _at_once(setting: Setting, hop: _Hop) -> _Hop:
     return _Hop(hop.latency_ps, round(others.size / slowest))
 
 
+def _share(setting: Setting, hops: int, trees: int = 2) -> float:
+    """Return the part of the data that a segment has, in a pipeline that some hops fill."""
+    given, chunks = setting.given.segments, setting.chunks
+    return 1 / chunks / segments_of(given, chunks, setting.chunk_bytes, trees, filling=hops)
+
+
 def _times(setting: Setting) -> dict[str, float]:
     """Return the estimated time of each candidate in picoseconds, without contention."""
-    size, given = len(setting.ranks), setting.given.segments
+    size = len(setting.ranks)
     data = float(setting.chunks * setting.chunk_bytes)
     hop = _hop(setting, setting.ranks)
     shards = data * (size - 1) / size
-    depth = ceil(log2(size))
-    part = data / (segments_of(given, setting.chunks, setting.chunk_bytes) * setting.chunks)
-    link = data / (segments_of(given, setting.chunks, setting.chunk_bytes, 1) * setting.chunks)
+    depth = filling(size)
+    part = data * _share(setting, depth)
+    link = data * _share(setting, size - 2, trees=1)
     at_once = _at_once(setting, hop)
     whole = {
         "ring": hop.time_ps(2 * (size - 1), 2 * shards),
@@ -95,9 +101,10 @@ def _times(setting: Setting) -> dict[str, float]:
         inside = replace(setting, ranks=setting.ranks[:local])
         up = _at_once(inside, _hop(inside, inside.ranks))
         out = _hop(setting, setting.ranks[::local])
-        rounds = 2 * ceil(log2(size // local))
+        far = filling(size // local)
+        shard_part = data * _share(replace(setting, chunk_bytes=setting.chunk_bytes // local), far)
         whole["hierarchical_optimal"] = up.time_ps(2, 2 * data * (local - 1) / local) + out.time_ps(
-            rounds, (2 * data + rounds * part) / local
+            2 * far, (2 * data + 2 * far * shard_part) / local
         )
         steps = size // local - 1
         shard["hierarchical"] = up.time_ps(1, data * (local - 1) / local) + out.time_ps(

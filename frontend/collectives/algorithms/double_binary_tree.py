@@ -313,10 +313,24 @@ def _rooted(
     return builder.build()
 
 
+def filling(size: int) -> int:
+    """Return the time to fill trees of one segment, over that of their bytes: the depth.
+
+    An all-reduce goes down twice the depth while it moves its bytes twice.
+    """
+    return (size - 1).bit_length()
+
+
 def _choose(setting: Setting) -> dict[str, Any]:
     given = setting.given
     trees = 2 * given.tree_pairs
-    segments = segments_of(given.segments, setting.chunks, setting.chunk_bytes, trees)
+    segments = segments_of(
+        given.segments,
+        setting.chunks,
+        setting.chunk_bytes,
+        trees,
+        filling=filling(len(setting.ranks)),
+    )
     options = dimension_and_root(setting) | {"segments": segments}
     if setting.operation in ROOTED:
         return options
@@ -357,7 +371,9 @@ ALGORITHM = Algorithm(
 
 def _choose_one(setting: Setting) -> dict[str, Any]:
     given = setting.given.segments
-    segments = segments_of(given, setting.chunks, setting.chunk_bytes, trees=1)
+    segments = segments_of(
+        given, setting.chunks, setting.chunk_bytes, trees=1, filling=filling(len(setting.ranks))
+    )
     return {"dimension": setting.dimension, "segments": segments}
 
 

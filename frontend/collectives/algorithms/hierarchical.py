@@ -33,6 +33,7 @@ import numpy as np
 from frontend.collectives import registry
 from frontend.collectives.algorithm_options import LEVEL_ALGORITHMS
 from frontend.collectives.algorithms import direct
+from frontend.collectives.algorithms.double_binary_tree import filling
 from frontend.collectives.program.composition import (
     Composition,
     Piece,
@@ -405,6 +406,15 @@ def _steps(levels: Levels) -> int:
     return steps * math.prod(members for members, _ in levels)
 
 
+def _segments(setting: Setting, levels: Levels, size: int) -> dict[str, int]:
+    """Return the segments of parts of some bytes, as an option, if a level has trees."""
+    deep = [filling(members) for members, name in levels if name in ("dbt", "binary_tree")]
+    if not deep:
+        return {}
+    count = segments_of(setting.given.segments, setting.chunks, size, filling=max(deep))
+    return {"segments": count}
+
+
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the super-node size, and the options of the algorithms in both dimensions."""
     chosen: dict[str, Any] = {"local_size": setting.local_size, "dimensions": _DIMENSIONS}
@@ -416,10 +426,13 @@ def _choose(setting: Setting) -> dict[str, Any]:
     chosen["scale_out_algorithm"] = given.scale_out_algorithm or ("dbt" if reduces else "ring")
     if not reduces:
         size //= setting.local_size
-    parts = {chosen["scale_up_algorithm"], chosen["scale_out_algorithm"]}
-    if "dbt" in parts:
-        chosen["segments"] = segments_of(given.segments, setting.chunks, size)
-    if "direct" in parts:
+    local = setting.local_size
+    parts = (
+        (local, chosen["scale_up_algorithm"]),
+        (len(setting.ranks) // local, chosen["scale_out_algorithm"]),
+    )
+    chosen |= _segments(setting, parts, size)
+    if "direct" in dict(parts).values():
         chosen |= direct.order_options(setting)
     return chosen
 
@@ -450,11 +463,10 @@ def of_levels(levels: Levels, *, in_shards: bool) -> Algorithm:
         chosen: dict[str, Any] = {} if whole else {"levels": ((size, levels[0][1]),)}
         if setting.layout.super_node is None:
             chosen["dimensions"] = ("scale_out", "scale_out")
-        names = {name for _, name in levels}
-        if names & {"dbt", "binary_tree"} and setting.operation != "all_to_all":
+        if setting.operation != "all_to_all":
             part = setting.chunk_bytes // (levels[0][0] if in_shards else 1)
-            chosen["segments"] = segments_of(setting.given.segments, setting.chunks, part)
-        if "direct" in names:
+            chosen |= _segments(setting, levels, part)
+        if "direct" in {name for _, name in levels}:
             chosen |= direct.order_options(setting)
         return chosen
 

@@ -72,6 +72,8 @@ class Plan(NamedTuple):
     """Messages of a segment."""
     hops: int
     """Messages one after the other, from the first of a segment to the last."""
+    filling: int
+    """Messages for which a link waits while the pipeline fills and runs dry."""
     back: int
     """Of `hops`, those until what a rank sends first comes back to it to be sent on; 0: never."""
     load: float
@@ -114,6 +116,9 @@ def nvls_plan(setting: Setting) -> Plan:
         ways=ways,
         messages=ways * (size + 1) * (1 + whole),
         hops=4 if whole else 2,
+        # In an all-reduce, a rank gets the first sum when it has sent a whole segment, and at the
+        # end it waits for the last segment; its own messages pass meanwhile.
+        filling=2 * size - 1 if whole else 1,
         back=2 if whole else 0,
         load=1 + 1 / size if whole else 1,
     )
@@ -155,6 +160,7 @@ def _sharp_plan(setting: Setting) -> Plan:
         ways=ways,
         messages=ways * (2 * edges + own if whole else edges),
         hops=depth + 2 * own_hops,
+        filling=depth + 2 * own_hops - 1,
         back=depth + own_hops if local > 1 else 0,
         load=1 / local,
     )  # fmt: skip
@@ -176,9 +182,13 @@ class _Pace(NamedTuple):
     latency_ps: float
     """The longest latency between a rank and a switch, or two switches."""
 
+    def message_ps(self, plan: Plan, part: float) -> float:
+        """Return the time to send a message, for parts of a size in bytes."""
+        return part / plan.ways * _PS_BITS * plan.lanes / self.rate_bps
+
     def hop_ps(self, plan: Plan, part: float) -> float:
-        """Return the time of a message, for parts of a size in bytes."""
-        return self.latency_ps + part / plan.ways * _PS_BITS * plan.lanes / self.rate_bps
+        """Return the time until a message has arrived, for parts of a size in bytes."""
+        return self.latency_ps + self.message_ps(plan, part)
 
 
 def _pace(setting: Setting, plan: Plan) -> _Pace:
@@ -191,9 +201,18 @@ def _pace(setting: Setting, plan: Plan) -> _Pace:
     return _Pace(float(total.min()), float(latency.max()))
 
 
-def _segments(setting: Setting, plan: Plan) -> int:
+def _filling(setting: Setting, plan: Plan) -> float:
+    """Return the time to fill the pipeline of one segment, over all other time of a chunk."""
+    pace, chunk = _pace(setting, plan), setting.chunk_bytes
+    latency = plan.hops * (pace.latency_ps + setting.hop_ps / 2)
+    data = plan.load * chunk * _PS_BITS / pace.rate_bps
+    filling = plan.filling * pace.message_ps(plan, chunk)
+    return filling / max(data + latency / setting.chunks, 1)
+
+
+def _segments(setting: Setting, plan: Plan, filling: float) -> int:
     given = setting.given.segments
-    count = segments_of(given, setting.chunks, setting.chunk_bytes, plan.ways)
+    count = segments_of(given, setting.chunks, setting.chunk_bytes, plan.ways, filling=filling)
     if isinstance(given, int) or not plan.back:
         return count
     return max(1, min(count, _AUTO_STEPS // (2 * plan.messages)))
@@ -218,7 +237,7 @@ def window_of(setting: Setting, plan: Plan, segments: int, waits_ps: float = 0) 
 
 def _choose(make: Callable[[Setting], Plan], setting: Setting) -> dict[str, Any]:
     plan = make(setting)
-    segments = _segments(setting, plan)
+    segments = _segments(setting, plan, _filling(setting, plan))
     options = dimension_and_root(setting) | plan.options | {"segments": segments}
     if plan.back:
         options["window"] = window_of(setting, plan, segments)
@@ -234,9 +253,15 @@ def _members(
     return tuple(plan.number)
 
 
-def segments_in(setting: Setting, plan: Plan) -> int:
-    """Return the segments of a plan; raise StepsError if the steps cannot be numbered."""
-    segments = _segments(setting, plan)
+def segments_in(setting: Setting, plan: Plan, *, filling: float | None = None) -> int:
+    """Return the segments of a plan; raise StepsError if the steps cannot be numbered.
+
+    Parameters
+    ----------
+    filling : float, optional
+        That of `segments_of`, instead of what the network makes of the plan.
+    """
+    segments = _segments(setting, plan, _filling(setting, plan) if filling is None else filling)
     require_written(2 * plan.messages, MOST_BUILT_STEPS)
     require_repeated_numbers(2 * plan.messages, segments)
     if plan.back:
@@ -266,8 +291,8 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
         data = plan.load * setting.chunks * setting.chunk_bytes
         times[name] = (
             data * _PS_BITS / pace.rate_bps
-            + plan.hops * pace.hop_ps(plan, segment)
-            + plan.hops / 2 * setting.hop_ps
+            + plan.hops * (pace.latency_ps + setting.hop_ps / 2)
+            + plan.filling * pace.message_ps(plan, segment)
         )
     return times
 

@@ -34,7 +34,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontend.collectives.algorithms import direct
-from frontend.collectives.algorithms.double_binary_tree import Parents, double_tree, over_trees
+from frontend.collectives.algorithms.double_binary_tree import (
+    Parents,
+    double_tree,
+    filling,
+    over_trees,
+)
 from frontend.collectives.algorithms.nccl_nvls import (
     NVLS_KINDS,
     options_of,
@@ -50,9 +55,9 @@ from frontend.collectives.nccl_tuner import (
     WIRE,
     Choice,
     Machine,
-    bus_bandwidth,
     candidates,
     step_us,
+    wire_of,
 )
 from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.in_switches import all_reduce
@@ -79,7 +84,7 @@ Orders = tuple[tuple[int, ...], ...]
 """The members in the order of the ring of each channel."""
 
 _PPM = 10**6
-_MOST_WIRE = 10.0  # with the factors of hosts, less than the stream allows
+_MOST_WIRE = 80.0  # with the factors of hosts, less than the stream allows
 
 
 class Place(NamedTuple):
@@ -378,16 +383,24 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     return candidates(machine, setting.operation, size)
 
 
-def _wire(machine: Machine, choice: Choice, operation: str) -> float:
-    """Return the bytes that a byte of data costs a link.
+def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, float]:
+    """Return the bytes that a byte of data costs a link inside servers and between them.
 
-    The threads of a GPU write LL and LL128, and may be slower than the link.
+    A tree has the same speed everywhere.
     """
-    wire = WIRE[choice.protocol]
-    if choice.kind != "ring" or operation == "all_to_all" or machine.ranks == 1:
-        return wire
-    simple, own = (bus_bandwidth(machine, choice.kind, one) for one in ("Simple", choice.protocol))
-    return min(max(wire, simple / own), _MOST_WIRE)
+    plain = WIRE[choice.protocol]
+    if setting.operation == "all_to_all" or machine.ranks == 1:
+        return plain, plain
+    size = setting.chunks * setting.chunk_bytes
+    alone = machine._replace(ranks=machine.local, servers=1)
+
+    def costs(one: Machine) -> float:
+        return min(wire_of(one, choice.kind, choice.protocol, size), _MOST_WIRE)
+
+    far = costs(machine)
+    if choice.kind == "tree":
+        return far, far
+    return plain if alone.ranks == 1 else costs(alone), far
 
 
 def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
@@ -395,8 +408,7 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     given = setting.given
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
-    alone = machine._replace(ranks=machine.local, servers=1)
-    near, far = (_wire(one, choice, setting.operation) for one in (alone, machine))
+    near, far = _wire(setting, machine, choice)
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
@@ -408,6 +420,18 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=round(launch * _PPM),
     )
+
+
+def _segments(setting: Setting, place: Place) -> int:
+    """Return the segments of trees; of the chains of a broadcast or a reduce, with their relays."""
+    size = len(setting.ranks)
+    servers = size // place.local_size
+    if setting.operation in ROOTED:
+        parts, hops = 1, size - 2 + (servers - 1) * place.relays
+    else:
+        parts, hops = 2 * len(place.heads), place.local_size - 1 + filling(servers)
+    given, chunk = setting.given.segments, setting.chunk_bytes
+    return segments_of(given, setting.chunks, chunk, parts, filling=hops)
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
@@ -431,9 +455,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
     if setting.operation == "all_to_all":
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
     if setting.operation in ROOTED or choice.kind == "tree":
-        parts = 1 if setting.operation in ROOTED else 2 * len(place.heads)
-        given, chunk = setting.given.segments, setting.chunk_bytes
-        options["segments"] = segments_of(given, setting.chunks, chunk, trees=parts)
+        options["segments"] = _segments(setting, place)
     return options | {"algorithm": choice.kind}
 
 

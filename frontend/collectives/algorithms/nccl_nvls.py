@@ -18,6 +18,7 @@ Source: NVIDIA/nccl 5067397, `src/graph/connect.cc` (connectNvls), `src/device/a
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from frontend.collectives.algorithms.double_binary_tree import double_tree, top_down
@@ -29,7 +30,7 @@ from frontend.collectives.algorithms.in_network import (
     segments_in,
     window_of,
 )
-from frontend.collectives.nccl_tuner import BASE_US, LIMITS, Kind, Machine, step_us
+from frontend.collectives.nccl_tuner import BASE_US, LIMITS, Kind, Machine, step_us, tree_part
 from frontend.collectives.program.program import Protocol
 from frontend.collectives.reduction_trees import star
 from frontend.collectives.setting import Setting
@@ -137,6 +138,7 @@ def plan_of(setting: Setting, kind: Kind) -> Plan:
         ways=ways,
         messages=ways * (2 * (servers - 1) + servers * (2 * local + 2)),
         hops=depth + 4,
+        filling=depth + 3,
         back=depth + 2,
         load=1 + 1 / local,
     )
@@ -145,7 +147,7 @@ def plan_of(setting: Setting, kind: Kind) -> Plan:
 def options_of(setting: Setting, machine: Machine, kind: Kind) -> dict[str, Any]:
     """Return the options of the program: those of the plan, its segments and their window."""
     plan = plan_of(setting, kind)
-    segments = segments_in(setting, plan)
+    segments = segments_in(setting, plan, filling=inf)
     if not isinstance(setting.given.segments, int):
         loop = loop_of(machine, kind, setting.chunks * setting.chunk_bytes)
         segments = min(segments, -(-setting.chunk_bytes // loop.data))
@@ -161,7 +163,8 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
     """Return the bytes and delays of the messages, less what the network already simulates."""
     given, limits = setting.given, LIMITS[machine.generation]
     near = 1 / (limits.nvlink * limits.nvls)
-    loop = loop_of(machine, kind, setting.chunks * setting.chunk_bytes)
+    size = setting.chunks * setting.chunk_bytes
+    loop = loop_of(machine, kind, size)
     whole = machine.scale_up_bps / 8e6 / near / (1 + 1 / machine.local)  # bytes in a µs
     step = step_us(machine, "tree", "Simple")[0] * given.nccl_step
     near *= 1 + step * whole * (1 / loop.data - 1 / loop.largest)
@@ -170,12 +173,13 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
         data = most * machine.ranks / (2 * (machine.ranks - 1))
         sent = data * (1 + 1 / machine.local)  # what a GPU sends over NVLink meanwhile
         near = max(near, machine.scale_up_bps / 8e9 / sent)
+    part = tree_part(machine, kind, "Simple", size)
     launch = round(BASE_US[kind][-1] * given.nccl_launch * _PPM)
     between = round(step_us(machine, kind, "Simple")[1] * given.nccl_step * _PPM)
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
-        far_wire_ppm=round(_PPM / given.nccl_scale_out),
+        near_wire_ppm=round(near / part / given.nccl_scale_up * _PPM),
+        far_wire_ppm=round(_PPM / part / given.nccl_scale_out),
         near_delay_ps=0,
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=max(0, launch - 2 * machine.near_ps),  # two ways over a switch

@@ -194,8 +194,14 @@ def _choose(setting: Setting) -> dict[str, Any]:
     options = dimension_and_root(setting)
     if setting.operation not in ROOTED:
         return options
-    given, size = setting.given.segments, setting.chunk_bytes
-    return options | {"segments": segments_of(given, setting.chunks, size, trees=1)}
+    segments = segments_of(
+        setting.given.segments,
+        setting.chunks,
+        setting.chunk_bytes,
+        trees=1,
+        filling=len(setting.ranks) - 2,
+    )
+    return options | {"segments": segments}
 
 
 def _check(setting: Setting) -> None:

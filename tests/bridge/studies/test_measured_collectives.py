@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import mean
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import bridge
 from bridge.studies.framework import Statement
 from bridge.studies.measured_collectives.blind import BLIND
+from bridge.studies.measured_collectives.calibrated import tables
 from bridge.studies.measured_collectives.machines import GROUPS, rows
 from bridge.studies.measured_collectives.tables import blind, evaluate, study_points
 from frontend import load_scenario
@@ -56,4 +58,20 @@ def test_the_small_scale_states_its_errors(scenarios) -> None:
     points = study_points(scenarios, "small")
     results = {key: bridge.run(point.scenario) for key, point in points.items()}
     statements = [one for one in evaluate(results, "small") if isinstance(one, Statement)]
-    assert len(statements) == 5  # all rows, three parts by size, and NVLS
+    # All rows, three parts by size, NVLS, and half of the sizes with and without a fit.
+    assert len(statements) == 7
+
+
+def test_half_of_the_sizes_are_fitted_and_the_others_scored() -> None:
+    """The A100 has a table of 20 sizes; those of the other machines are too short for a fit."""
+    own = [row for row in rows() if row.group in ("a100", "spark", "oke-a100")]
+    (table,) = tables(own, ())
+    sizes = sorted(row.bytes for row in own if row.group == "a100")
+    assert [row.bytes for row in table.scored] == sizes[1::2]
+    plain = {row: bridge.run(load_scenario(row.scenario())).time_ns / 1e3 for row in table.scored}
+    without = mean(abs(plain[row] / row.measured_us - 1) for row in plain if row.measured_us)
+    assert mean(map(abs, table.scored.values())) < min(0.2, without)
+    # What is scored does not change the fit.
+    changed = [replace(row, measured_us=1.0) if row in table.scored else row for row in own]
+    assert tables(changed, ())[0].fit.factors == table.fit.factors
+    assert tables(own, {table.rows[3].name}) == []

@@ -1,12 +1,16 @@
 """Programs in switches compute their results over any trees, and take those of their network."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend import ScenarioError, load_scenario
 from frontend.collectives import build, check, traffic
+from frontend.collectives.algorithms.auto import estimated_ps
 from frontend.collectives.reduction_trees import star, trees
+from frontend.collectives.registry import ALGORITHMS
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
 
@@ -92,11 +96,11 @@ def test_nvls_sends_the_buffer_and_one_shard(size, switches):
         assert (traffic(program).received[:size] * size == program.units * (size + 1)).all()
 
 
-def setting(topology, group=None, operation="all_reduce", algorithm="auto"):
+def setting(topology, group=None, operation="all_reduce", algorithm="auto", size="64MiB"):
     content = {
         "topology": topology,
         "workload": {"kind": "collective", "operation": operation, "algorithm": algorithm,
-                     "bytes": "64MiB", "group": group},
+                     "bytes": size, "group": group},
     }  # fmt: skip
     library = ProgramLibrary(resolve(load_scenario(content)))
     (issue,) = library.resolved.plan.issues
@@ -153,6 +157,36 @@ def test_auto_takes_switches_that_reduce():
     assert setting(RAILS, list(range(8)), "broadcast")[1].choice.startswith("nvls")
     plain = RAILS | {"server": "dgx_a100", "in_network": False}
     assert "nvls" not in setting(plain, list(range(8)))[1].choice
+
+
+@pytest.mark.parametrize("size", ["100kB", "1MB", "10MB", "1GB"])
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "ranks", "parts"),
+    [
+        ("all_reduce", "nvls", 8, 8),
+        ("all_gather", "nvls", 8, 8),
+        ("broadcast", "nvls", 3, 1),
+        ("all_reduce", "sharp", 32, 8),
+        ("reduce_scatter", "sharp", 16, 16),
+        ("all_reduce", "dbt", 4, 2),
+        ("broadcast", "dbt", 3, 2),
+        ("broadcast", "ring", 8, 1),
+    ],
+)
+def test_twice_as_many_segments_gain_at_most_a_percent(operation, algorithm, ranks, parts, size):
+    # The estimate of auto, with a given number of segments, is the second way to compute it.
+    made, _ = setting(RAILS, list(range(ranks)), operation, algorithm, size)
+    segments = ALGORITHMS[algorithm].choose(made)["segments"]
+
+    def time_ps(count):
+        given = made.given.model_copy(update={"segments": count})
+        return estimated_ps(replace(made, given=given), algorithm)
+
+    gain = 1 - time_ps(2 * segments) / time_ps(segments)
+    if gain > 0.01:  # more would be too many, or too small
+        assert segments in (256 // made.chunks, max(1, made.chunk_bytes // parts // 8192))
+    elif segments > 1 and algorithm in ("nvls", "sharp"):
+        assert 1 - time_ps(segments) / time_ps(segments // 2) > 0.01
 
 
 @pytest.mark.parametrize(

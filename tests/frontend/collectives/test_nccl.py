@@ -13,11 +13,16 @@ from frontend.collectives.algorithms.nccl import Place, orders_of, trees_of
 from frontend.collectives.nccl_tuner import (
     PROTOCOLS,
     WIRE,
+    Kind,
     Machine,
+    ProtocolName,
     bus_bandwidth,
     candidates,
     latency_us,
+    links_bandwidth,
     time_us,
+    tree_part,
+    wire_of,
 )
 
 H100 = Machine(
@@ -105,6 +110,30 @@ def test_protocols_by_size_in_one_server() -> None:
         2**20: "Algo RING proto LL",
         2**30: "Algo RING proto SIMPLE",
     }
+
+
+@given(
+    st.integers(1, 64),
+    st.sampled_from([300, 450, 900]),
+    st.sampled_from(["ring", "tree"]),
+    st.sampled_from(PROTOCOLS),
+    st.integers(6, 36),
+)
+def test_links_carry_no_more_than_the_tuner_expects(
+    servers: int, gigabytes: int, kind: Kind, protocol: ProtocolName, exponent: int
+) -> None:
+    """LL and LL128 cost a link what is left of its rate in the model, and at least their flags."""
+    machine = H100._replace(ranks=8 * servers, servers=servers, scale_up_bps=gigabytes * 8 * 10**9)
+    cost, links = wire_of(machine, kind, protocol, 2**exponent), links_bandwidth(machine, kind)
+    part = tree_part(machine, kind, protocol, 2**exponent)
+    expected = bus_bandwidth(machine, kind, protocol) * part
+    assert cost >= WIRE[protocol]
+    if protocol == "Simple":
+        assert cost == 1
+    else:
+        assert links / cost == pytest.approx(min(expected, links / WIRE[protocol]))
+    assert 0.4 <= part <= 1
+    assert kind == "tree" or part == 1
 
 
 @given(
