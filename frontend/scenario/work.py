@@ -62,6 +62,10 @@ Placement = Annotated[
 ]
 
 
+TrafficClass = Annotated[int, Field(strict=True, ge=0, le=5)]
+"""A priority on the wire. 6 and 7 are for ACKs and notifications, which switches never pause."""
+
+
 def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     """Return the default of `collective` beside a workload."""
     workload = data.get("workload")
@@ -100,6 +104,10 @@ class Job(Model):
     arrivals: Arrivals | None = None
     """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
     arrivals of their own together are a mix of jobs, whose shares are their rates."""
+    traffic_class: TrafficClass | None = None
+    """Priority of its packets, on `express`: a port sends those of a higher class first. Each class
+    has an egress queue of its own, with the buffer and the ECN threshold of the link. ACKs have the
+    class of the data, but those of RoCE that go first still do. null: 0 for tcp, 3 for roce."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None
