@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bridge
-from bridge.batch.cluster import Load, estimate, speeds
+from bridge.batch.cluster import estimate
+from bridge.batch.running import Load, speeds
 from bridge.cli.main import main
 from frontend import load_scenario
 from frontend.compiler.shapes import Shapes

@@ -76,8 +76,8 @@ def test_of_many_jobs_the_slowest_are_shown() -> None:
     shown = chart.layout["yaxis"]["categoryarray"]
     assert shown == [f"j{n} (1)" for n in range(36, 100)]
     assert "the 64 of 100 that took longest" in chart.caption
-    (down,) = (trace for trace in chart.traces if trace["name"] == "down")
-    assert down["y"] == ["j99 (1)"]
+    (restarts,) = (trace for trace in chart.traces if trace["name"] == "restarts")
+    assert restarts["y"] == ["j99 (1)"]
 
 
 @pytest.mark.parametrize("kind", ["jobs", "cluster"])

@@ -40,7 +40,7 @@ def job_rows(
     schedule: Schedule,
     runs: Mapping[str, Spans],
     what: str,
-    down: Mapping[str, Spans] | None = None,
+    restarts: Mapping[str, Spans] | None = None,
 ) -> Chart | None:
     """Return a row for each job, in the order of their arrivals.
 
@@ -52,8 +52,8 @@ def job_rows(
         When each of them runs; what is left from its arrival to its end is waiting.
     what : str
         What the times of `runs` are, for the legend.
-    down : mapping, optional
-        When jobs are down, as far as any are.
+    restarts : mapping, optional
+        When jobs restart after failures.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def job_rows(
     traces = [
         bars("waits", {job.name: _waits(job, runs[job.name]) for job in shown}, _WAITS),
         bars("runs" if many else what, spans, {"color": COLORS[0]}),
-        bars("down", down or {}, {"color": "#d1495b"}),
+        bars("restarts", restarts or {}, {"color": "#d1495b"}),
     ]
     layout = {
         "barmode": "overlay",
