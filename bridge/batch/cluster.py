@@ -33,6 +33,7 @@ from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario.work import Work, work_of_job
 from frontend.topologies import TOPOLOGIES
+from frontend.transports import PROTOCOLS
 
 Simulate = Callable[[Scenario], Result]
 
@@ -253,6 +254,9 @@ class _Cluster:
         self, scenario: Scenario, placements: _Placements, failures: HostFailures | None
     ) -> None:
         self._work, self._seed = scenario.work, scenario.seed
+        usual = PROTOCOLS[scenario.transport.protocol].data_class
+        own = [work.job.traffic_class for work in scenario.work if work.job is not None]
+        self._classes = [usual if one is None else one for one in own]
         self._placements = placements
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links
@@ -287,16 +291,20 @@ class _Cluster:
             else:
                 heappop(arrivals)
                 self._start(self._queue.arrive(now, number))
-            active = [job for job in self._running.values() if job.communicates]
-            found = speeds([job.load for job in active], self._links)
-            for job, speed in zip(active, found, strict=True):
-                job.speed = speed
+            self._set_speeds()
         return self._estimate()
 
     def _advance(self, now: int) -> None:
         for job in self._running.values():
             job.advance(now - self._now)
         self._now = now
+
+    def _set_speeds(self) -> None:
+        active = {number: job for number, job in self._running.items() if job.communicates}
+        classes = [self._classes[number] for number in active]
+        found = speeds([job.load for job in active.values()], self._links, classes)
+        for job, speed in zip(active.values(), found, strict=True):
+            job.speed = speed
 
     def _proceed(self, number: int) -> None:
         if self._running[number].proceed(self._now):

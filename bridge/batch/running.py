@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from frontend.goodput import Period
 
+_NEVER_PS = 10**30
+"""A job that stands still goes on when the speeds change."""
+
 
 class Load(NamedTuple):
     """What a job does to links."""
@@ -67,6 +70,8 @@ class Running:
         return time_ps if self.speed == 1 else min(self.left_ps, round(time_ps * self.speed))
 
     def _time_ps(self, work_ps: int) -> int:
+        if self.speed == 0:
+            return _NEVER_PS
         return work_ps if self.speed == 1 else -int(-work_ps // self.speed)
 
 
@@ -162,10 +167,11 @@ def ps(seconds: float) -> int:
     return round(seconds * 10**12)
 
 
-def speeds(loads: Sequence[Load], links: int) -> list[float]:
+def speeds(loads: Sequence[Load], links: int, classes: Sequence[int] | None = None) -> list[float]:
     """Return the speeds of jobs, relative to what they are alone.
 
-    They are the max-min fair ones with which no link is busy for more than all of the time.
+    They are the max-min fair ones with which no link is busy for more than all of the time. Jobs of
+    a traffic class share what higher classes leave, which can be nothing.
 
     Parameters
     ----------
@@ -173,6 +179,8 @@ def speeds(loads: Sequence[Load], links: int) -> list[float]:
         What each job does to links if it runs at the speed 1.
     links : int
         Number of links of the network.
+    classes : sequence of int, optional
+        The traffic class of each job; None if all have the same.
 
     Examples
     --------
@@ -181,21 +189,34 @@ def speeds(loads: Sequence[Load], links: int) -> list[float]:
     >>> light = Load(np.array([0, 1]), np.array([0.25, 1.0]))
     >>> speeds([whole, light, Load(np.array([2]), np.array([1.0]))], 3)
     [0.8, 0.8, 1.0]
+    >>> speeds([whole, light], 2, [0, 1])
+    [0.75, 1.0]
     """
-    if not loads:
-        return []
-    result = np.ones(len(loads))
+    room, found = np.ones(links), [1.0] * len(loads)
+    of_job = classes or [0] * len(loads)
+    for level in sorted(set(of_job), reverse=True):
+        own = [job for job, one in enumerate(of_job) if one == level]
+        for job, speed in zip(own, _fair_speeds([loads[job] for job in own], room), strict=True):
+            found[job] = speed
+            room[loads[job].links] -= loads[job].part * speed
+        room = np.maximum(room, 0.0)
+    return found
+
+
+def _fair_speeds(loads: Sequence[Load], free: NDArray[np.float64]) -> list[float]:
+    """Return the max-min fair speeds of jobs on links that are free for a part of the time."""
+    links, result = len(free), np.ones(len(loads))
     total = np.zeros(links)
     for load in loads:
         total[load.links] += load.part
-    if (total <= 1).all():
+    if (total <= free).all():
         return result.tolist()
     job = np.repeat(np.arange(len(loads)), [len(load.links) for load in loads])
     link = np.concatenate([load.links for load in loads])
     part = np.concatenate([load.part for load in loads])
-    crowded = (total[link] > 1) & (part > 0)
+    crowded = (total[link] > free[link]) & (part > 0)
     job, link, part = job[crowded], link[crowded], part[crowded]
-    is_open, room = np.ones(len(loads), np.bool_), np.ones(links)
+    is_open, room = np.ones(len(loads), np.bool_), free.copy()
     while True:
         mine = is_open[job]
         asked = np.bincount(link[mine], part[mine], links)
