@@ -19,7 +19,17 @@ TCP = {"transport": {"variant": "cubic", "window": "0.15MB"}}
 ROCE = {"transport": {"protocol": "roce"}}
 LOSSLESS = ROCE | {"switches": {"buffer_sharing": "pfc"}}
 SHARED = {"switches": {"buffer_sharing": "dynamic"}}
-MIX = {"tcp": TCP, "shared": TCP | SHARED, "roce": ROCE, "lossless": LOSSLESS}
+MARKING = {
+    "transport": {"variant": "dctcp", "window": "2MB", "ecn": True},
+    "switches": {"ecn_threshold": "100KB"},
+}
+MIX = {
+    "tcp": TCP,
+    "shared": TCP | SHARED,
+    "marking": MARKING,
+    "roce": ROCE,
+    "lossless": LOSSLESS,
+}
 
 
 @pytest.fixture(params=MIX)
@@ -38,11 +48,12 @@ def on_one_link(classes, work=LONG, **more):
 
 
 @pytest.mark.parametrize("classes", [(5, 0), (1, 2), (4, None)])
-@pytest.mark.parametrize("network", ["tcp", "shared", "lossless"], indirect=True)
+@pytest.mark.parametrize("network", ["tcp", "shared", "marking", "lossless"], indirect=True)
 def test_the_higher_class_takes_the_link(network, classes) -> None:
-    """It is as fast as alone, but for packets of the other that have begun. That one ends when the
-    link has carried both: 2 · 20 MB at 10 Gb/s in each direction; RoCE adds 2 % of headers, and its
-    rates take time to rise again. (With losses, RoCE alone is as slow.)"""
+    """It is as fast as alone, but for packets of the other that have begun; the long queue of the
+    other marks none of its packets. The other ends when the link has carried both: 2 · 20 MB at
+    10 Gb/s in each direction. RoCE adds 2 % of headers, and its rates take time to rise again.
+    (With losses, RoCE alone is as slow.)"""
     first = "a" if classes[0] > (classes[1] or 0) else "b"
     (second,) = {"a", "b"} - {first}
     both = on_one_link(classes, **network)
