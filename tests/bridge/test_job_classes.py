@@ -19,11 +19,11 @@ TCP = {"transport": {"variant": "cubic", "window": "0.15MB"}}
 ROCE = {"transport": {"protocol": "roce"}}
 LOSSLESS = ROCE | {"switches": {"buffer_sharing": "pfc"}}
 SHARED = {"switches": {"buffer_sharing": "dynamic"}}
-MARKING = {
+MARKING: dict[str, Any] = {
     "transport": {"variant": "dctcp", "window": "2MB", "ecn": True},
     "switches": {"ecn_threshold": "100KB"},
 }
-MIX = {
+MIX: dict[str, dict[str, Any]] = {
     "tcp": TCP,
     "shared": TCP | SHARED,
     "marking": MARKING,
