@@ -7,17 +7,22 @@ from typing import Any, TypeVar
 from bridge.errors import InputError
 from bridge.present.outputs import OUTPUTS, Output
 from frontend.collectives.registry import ALGORITHMS, Algorithm
+from frontend.placements import PLACEMENTS, PlacementPolicy
 from frontend.scenario.model import add_kind
 from frontend.topologies import TOPOLOGIES, TopologyFamily
 from frontend.workloads import WORKLOADS, WorkloadKind
 from topology_gen.registry import Registry
 
-Entry = TypeVar("Entry", bound="Algorithm | Output | TopologyFamily[Any] | WorkloadKind[Any]")
+Entry = TypeVar(
+    "Entry",
+    bound="Algorithm | Output | PlacementPolicy | TopologyFamily[Any] | WorkloadKind[Any]",
+)
 
 _KINDS: dict[type, tuple[Registry[Any], str | None]] = {
     Algorithm: (ALGORITHMS, None),
     TopologyFamily: (TOPOLOGIES, "topology"),
     WorkloadKind: (WORKLOADS, "workload"),
+    PlacementPolicy: (PLACEMENTS, None),
     Output: (OUTPUTS, None),
 }
 """For each class of entries: its registry, and the block of a scenario that gets its keys."""
@@ -31,7 +36,7 @@ def register(entry: Entry) -> Entry:
 
     Parameters
     ----------
-    entry : Algorithm, TopologyFamily, WorkloadKind or Output
+    entry : Algorithm, TopologyFamily, WorkloadKind, PlacementPolicy or Output
         What an entry point of a package would name. An entry that `register` has added before is
         replaced by one of its name, as when a cell of a notebook runs again.
 

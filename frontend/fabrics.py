@@ -23,12 +23,18 @@ class Fabric:
     links); empty if they can."""
     can_lose: bool = True
     """Whether links can lose packets at random (`loss`)."""
+    has_classes: bool = False
+    """Whether ports have a queue for each traffic class (`jobs.0.traffic_class`)."""
 
 
 FABRICS = {
     fabric.name: fabric
     for fabric in (
-        Fabric("express", "packets: ns-3's TCP over links modelled as busy-until egress queues"),
+        Fabric(
+            "express",
+            "packets: ns-3's TCP over links modelled as busy-until egress queues",
+            has_classes=True,
+        ),
         Fabric(
             "native",
             "packets: ns-3's stock devices, IP forwarding and TCP; slow",
@@ -56,3 +62,6 @@ CHANGING = tuple(fabric.name for fabric in FABRICS.values() if not fabric.fixed_
 
 LOSING = tuple(fabric.name for fabric in FABRICS.values() if fabric.can_lose)
 """Names of the fabrics whose links can lose packets at random."""
+
+CLASSED = tuple(fabric.name for fabric in FABRICS.values() if fabric.has_classes)
+"""Names of the fabrics whose ports have a queue for each traffic class."""

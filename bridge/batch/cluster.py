@@ -18,24 +18,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bridge.batch.hosts import HostFailures, Hosts
 from bridge.batch.interference import fairness
+from bridge.batch.running import Failing, Load, Running, ps, speeds
+from bridge.errors import InputError
 from bridge.results.measurements import Schedule
 from bridge.results.result import Result
 from bridge.simulator.jobs import Ran, job_durations, schedule_block
 from frontend import Scenario, load_scenario
 from frontend.compiler.shapes import Shape, Shapes
 from frontend.errors import RefusedError, ScenarioError
-from frontend.goodput import Period
 from frontend.resolve import resolve
 from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario.work import Work, work_of_job
 from frontend.topologies import TOPOLOGIES
+from frontend.transports import PROTOCOLS
 
 Simulate = Callable[[Scenario], Result]
 
 _SIMULATED_ITERATIONS = 3
 """More iterations take the time of the last of these: the windows of connections are open then."""
+
+_MOST_INTERRUPTIONS = 10_000
+"""A job that hosts interrupt so often is given up."""
+
+_MOST_IDLE = 100_000
+"""Jobs that have too few ranks while hosts fail and return so often are given up."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +56,24 @@ class EstimatedJob:
     ranks: int
     """Number of its ranks."""
     waiting_ns: float
-    """Time from its arrival to its start."""
+    """Time from its arrival to its end for which it had no ranks."""
     alone_ns: float
-    """Time from its start to its end, if no other job used its links."""
+    """Time from its start to its end, if no other job used its links and nothing failed."""
     time_ns: float
-    """Time from its start to its end."""
+    """Time for which it had ranks."""
     slowdown: float
     """time_ns / alone_ns."""
     is_simulated: bool
     """Whether a simulation had this placement, or one with equal links. Otherwise, the simulated
     one has links of the same kinds, but other messages may share them."""
     failures: int
-    """How often it failed, and went on from its last complete checkpoint."""
+    """How often it failed, and went on from its last complete checkpoint on the same ranks."""
+    interruptions: int = 0
+    """How often one of its hosts failed, so that it waited for other ranks."""
+    runs_ns: tuple[tuple[float, float], ...] = ()
+    """From each of its starts to its end, or until a host failed [ns]."""
+    restarts_ns: tuple[tuple[float, float], ...] = ()
+    """When it restarted: from a failure, or a start after an interruption, until it trained."""
 
 
 @dataclass(frozen=True)
@@ -74,20 +89,14 @@ class ClusterEstimate:
     goodput: float
     """Time that the jobs need alone without failures, relative to the time that they have; both
     times the number of their ranks. It is what neighbours, checkpoints and failures leave."""
+    host_failures: int
+    """How often hosts failed until the last job ended."""
     jobs: tuple[EstimatedJob, ...]
     """One entry for each job."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dictionaries, lists, numbers and strings."""
         return {**asdict(self), "schedule": self.schedule.model_dump(mode="json")}
-
-
-class Load(NamedTuple):
-    """What a job does to links."""
-
-    links: NDArray[np.int64]
-    part: NDArray[np.float64]
-    """For each link, the part of the time for which the job alone keeps it busy."""
 
 
 class _Alone(NamedTuple):
@@ -165,7 +174,10 @@ def _with_iterations(work: Work, count: int) -> Work:
 
 
 def estimate(
-    scenario: Scenario, simulate: Simulate, placements: int | None = None
+    scenario: Scenario,
+    simulate: Simulate,
+    placements: int | None = None,
+    failures: HostFailures | None = None,
 ) -> ClusterEstimate:
     """Return when and where the jobs of a cluster run, and how fast.
 
@@ -177,15 +189,26 @@ def estimate(
         Simulates one job alone.
     placements : int, optional
         How many placements of each kind to simulate. None: all that differ.
+    failures : HostFailures, optional
+        How often hosts fail. A host is a server of the topology, or a rank if there are none. The
+        jobs on it lose what they have done since their last complete checkpoint, or everything
+        without checkpoints, and wait for ranks again in the place of their arrival.
 
     Raises
     ------
     ScenarioError
         If the jobs cannot be simulated alone.
+    InputError
+        If hosts fail, but jobs do not wait for ranks; or a job does not come to its end.
     """
     _require_alone(scenario)
+    if failures is not None and scenario.queueing == "none":
+        raise InputError(
+            "queueing: value none: expected fifo or backfill, because a job whose host fails waits "
+            "for other ranks"
+        )
     found = _Placements(scenario, simulate, placements)
-    return _Cluster(scenario, found).run()
+    return _Cluster(scenario, found, failures).run()
 
 
 def _require_alone(scenario: Scenario) -> None:
@@ -202,142 +225,73 @@ def _require_alone(scenario: Scenario) -> None:
 
 
 @dataclass
-class _Running:
-    """A job that runs, and never fails."""
+class _History:
+    """What a job did in all of its starts."""
 
-    members: tuple[int, ...]
-    start_ps: int
-    alone_ps: int
-    load: Load
-    is_simulated: bool
-    left_ps: int
-    """What is left of `alone_ps`."""
-    speed: float = 1.0
+    runs_ps: list[tuple[int, int]] = field(default_factory=list)
+    """From each start to its end, or until a host failed."""
+    restarts_ps: list[tuple[int, int]] = field(default_factory=list)
     failures: int = 0
+    left: tuple[int, int] | None = None
+    """What the last start has left, and of which time alone; None if the job has not started."""
 
     @property
-    def communicates(self) -> bool:
-        """Whether it loads links now."""
-        return True
+    def interruptions(self) -> int:
+        """How often a host of the job failed."""
+        return len(self.runs_ps) - 1
 
-    def advance(self, time_ps: int) -> None:
-        """Let the job run for some time."""
-        self.left_ps -= self._work_ps(time_ps)
-
-    def next_ps(self, now: int) -> int:
-        """Return when something happens to the job if its speed stays what it is."""
-        return now + self._time_ps(self.left_ps)
-
-    def proceed(self, now: int) -> bool:
-        """Let this happen now, and return whether the job has ended."""
-        return self.left_ps == 0
-
-    def _work_ps(self, time_ps: int) -> int:
-        """Return what of `left_ps` is done in some time."""
-        return time_ps if self.speed == 1 else min(self.left_ps, round(time_ps * self.speed))
-
-    def _time_ps(self, work_ps: int) -> int:
-        return work_ps if self.speed == 1 else -int(-work_ps // self.speed)
-
-
-@dataclass
-class _Failing(_Running):
-    """A job that writes checkpoints, and goes on from the last complete one when it fails.
-
-    It trains for the interval, stops for the stall, and trains again while the checkpoint is
-    written. A failure at any time is followed by a restart. See `frontend.goodput`.
-    """
-
-    period: Period = field(kw_only=True)
-    interval_ps: int = field(kw_only=True)
-    draw: Random = field(kw_only=True)
-    fails_ps: int = 0
-    """When it fails next."""
-    phase_ps: int = 0
-    """What is left of the interval, the stall or the restart."""
-    trains: bool = True
-    restarts: bool = False
-    kept_ps: int = 0
-    """`left_ps` in the last complete checkpoint."""
-    written: tuple[int, int] | None = None
-    """`left_ps` in the checkpoint that is being written, and when it is complete."""
-
-    def __post_init__(self) -> None:
-        self.kept_ps, self.phase_ps = self.left_ps, self.interval_ps
-        self._draw_failure(self.start_ps)
-
-    @property
-    def communicates(self) -> bool:
-        return self.trains
-
-    def advance(self, time_ps: int) -> None:
-        work = self._work_ps(time_ps) if self.trains else 0
-        self.left_ps -= work
-        self.phase_ps = max(0, self.phase_ps - (work if self.trains else time_ps))
-
-    def next_ps(self, now: int) -> int:
-        phase = min(self.phase_ps, self.left_ps) if self.trains else self.phase_ps
-        return min(self.fails_ps, now + (self._time_ps(phase) if self.trains else phase))
-
-    def proceed(self, now: int) -> bool:
-        if self.written is not None and self.written[1] <= now:
-            self.kept_ps, self.written = self.written[0], None
-        if self.trains and self.left_ps == 0:
-            return True
-        if self.fails_ps <= now:
-            self.failures += 1
-            self.left_ps, self.written = self.kept_ps, None
-            self.trains, self.restarts = False, True
-            self.phase_ps = _ps(self.period.restart_s)
-            self._draw_failure(now)
-        elif self.phase_ps == 0 and self.trains:
-            self.trains, self.restarts, self.phase_ps = False, False, _ps(self.period.stall_s)
-        elif self.phase_ps == 0:
-            if not self.restarts:
-                self.written = self.left_ps, now + _ps(self.period.write_s)
-            self.trains, self.phase_ps = True, self.interval_ps
-        return False
-
-    def _draw_failure(self, now: int) -> None:
-        self.fails_ps = now + _ps(self.draw.expovariate(self.period.failures_per_s))
-
-
-def _ps(seconds: float) -> int:
-    return round(seconds * 10**12)
+    def add(self, job: Running, now: int) -> None:
+        """Note that a start of the job has ended now."""
+        self.runs_ps.append((job.start_ps, now))
+        self.restarts_ps += job.restarts_ps
+        self.failures += job.failures
 
 
 class _Cluster:
     """The jobs of a cluster over time."""
 
-    def __init__(self, scenario: Scenario, placements: _Placements) -> None:
+    def __init__(
+        self, scenario: Scenario, placements: _Placements, failures: HostFailures | None
+    ) -> None:
         self._work, self._seed = scenario.work, scenario.seed
+        usual = PROTOCOLS[scenario.transport.protocol].data_class
+        own = [work.job.traffic_class for work in scenario.work if work.job is not None]
+        self._classes = [usual if one is None else one for one in own]
         self._placements = placements
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links
         self._queue = Queue(scenario, resolved.ranks, resolved.layout)
-        self._running: dict[int, _Running] = {}
-        self._ended: dict[int, tuple[_Running, int]] = {}
+        self._hosts: Hosts | None = None
+        if failures is not None:
+            size = resolved.layout.super_node or 1
+            self._hosts = Hosts(resolved.ranks, size, failures, scenario.seed)
+        self._running: dict[int, Running] = {}
+        self._history: dict[int, _History] = {}
+        self._ended: dict[int, Running] = {}
         self._now = 0
+        self._idle = 0
+        """How often hosts have failed or returned since a job ran."""
 
     def run(self) -> ClusterEstimate:
         arrivals = [(_arrival(work), number) for number, work in enumerate(self._work)]
         heapify(arrivals)
-        while arrivals or self._running:
-            steps = [(job.next_ps(self._now), number) for number, job in self._running.items()]
-            step = min(steps, default=None)
-            if step is not None and (not arrivals or step[0] <= arrivals[0][0]):
-                self._advance(step[0])
-                if self._running[step[1]].proceed(self._now):
-                    self._ended[step[1]] = self._running.pop(step[1]), self._now
-                    self._start(self._queue.end(self._now, step[1]))
+        while len(self._ended) < len(self._work):
+            # At the same time, jobs end first, then hosts fail or return, then jobs arrive.
+            steps = [(job.next_ps(self._now), 0, number) for number, job in self._running.items()]
+            if self._hosts is not None:
+                steps.append((self._hosts.next_ps, 1, 0))
+            if arrivals:
+                steps.append((arrivals[0][0], 2, arrivals[0][1]))
+            now, kind, number = min(steps)
+            self._advance(now)
+            if kind == 0:
+                self._proceed(number)
+            elif kind == 1:
+                self._change_host()
             else:
-                time, number = heappop(arrivals)
-                self._advance(time)
-                self._start(self._queue.arrive(time, number))
-            active = [job for job in self._running.values() if job.communicates]
-            found = speeds([job.load for job in active], self._links)
-            for job, speed in zip(active, found, strict=True):
-                job.speed = speed
+                heappop(arrivals)
+                self._start(self._queue.arrive(now, number))
+            self._set_speeds()
         return self._estimate()
 
     def _advance(self, now: int) -> None:
@@ -345,44 +299,94 @@ class _Cluster:
             job.advance(now - self._now)
         self._now = now
 
+    def _set_speeds(self) -> None:
+        active = {number: job for number, job in self._running.items() if job.communicates}
+        classes = [self._classes[number] for number in active]
+        found = speeds([job.load for job in active.values()], self._links, classes)
+        for job, speed in zip(active.values(), found, strict=True):
+            job.speed = speed
+
+    def _proceed(self, number: int) -> None:
+        if self._running[number].proceed(self._now):
+            job = self._ended[number] = self._running.pop(number)
+            self._history[number].add(job, self._now)
+            self._start(self._queue.end(self._now, number))
+
+    def _change_host(self) -> None:
+        """Let a host fail or return."""
+        assert self._hosts is not None
+        ranks, fails = self._hosts.pop()
+        self._idle = 0 if self._running else self._idle + 1
+        if self._idle > _MOST_IDLE:
+            raise InputError(
+                f"--host-mtbf: hosts have failed or returned {_MOST_IDLE} times, and no job had "
+                "enough ranks, expected a longer time, or jobs with fewer ranks"
+            )
+        if not fails:
+            self._start(self._queue.repair(self._now, ranks))
+            return
+        hit, started = self._queue.fail(self._now, ranks)
+        for number in hit:
+            job, history = self._running.pop(number), self._history[number]
+            history.left = job.interrupt(self._now), job.alone_ps
+            history.add(job, self._now)
+            if history.interruptions >= _MOST_INTERRUPTIONS:
+                work = self._work[number]
+                assert work.job is not None
+                raise InputError(
+                    f"--host-mtbf: hosts have interrupted job {work.job.name} "
+                    f"{_MOST_INTERRUPTIONS} times, expected a longer time, or more checkpoints"
+                )
+        self._start(started)
+
     def _start(self, started: Iterable[Started]) -> None:
         for number, members in started:
             time, load, is_simulated = self._placements.of(self._work[number], members)
-            self._running[number] = self._job(number, members, time, load, is_simulated)
+            job = self._job(number, members, time, load, is_simulated)
+            history = self._history.setdefault(number, _History())
+            if history.left is not None:
+                left, whole = history.left
+                job.resume(-(-left * time // whole) if whole else time)
+            self._running[number] = job
 
     def _job(
         self, number: int, members: tuple[int, ...], time: int, load: Load, is_simulated: bool
-    ) -> _Running:
+    ) -> Running:
         work = self._work[number]
         trained = work.kind.training(work.workload, len(members))
         if trained is None or trained.period is None or not time:
-            return _Running(members, self._now, time, load, is_simulated, time)
-        return _Failing(
+            return Running(members, self._now, time, load, is_simulated, time)
+        starts = len(self._history[number].runs_ps) if number in self._history else 0
+        again = f" {starts}" if starts else ""
+        return Failing(
             *(members, self._now, time, load, is_simulated, time),
             period=trained.period,
-            interval_ps=_ps(trained.interval_s),
-            draw=Random(f"failures {self._seed} {number}"),
+            interval_ps=ps(trained.interval_s),
+            draw=Random(f"failures {self._seed} {number}{again}"),
         )
 
     def _estimate(self) -> ClusterEstimate:
         rows, jobs = [], []
         for number in sorted(self._ended):
-            (job, end), work = self._ended[number], self._work[number]
+            job, history, work = self._ended[number], self._history[number], self._work[number]
             assert work.job is not None
-            arrival, start = _arrival(work) / 1000, job.start_ps / 1000
-            rows.append(Ran(work.job.name, arrival, start, end / 1000, job.members))
-            time = end - job.start_ps
-            slowdown = time / job.alone_ps if job.alone_ps else 1.0
+            time = sum(end - start for start, end in history.runs_ps)
+            arrival, end = _arrival(work), history.runs_ps[-1][1]
+            start = end - time
+            rows.append(Ran(work.job.name, arrival / 1000, start / 1000, end / 1000, job.members))
             jobs.append(
                 EstimatedJob(
-                    work.job.name,
-                    len(job.members),
-                    start - arrival,
-                    job.alone_ps / 1000,
-                    time / 1000,
-                    slowdown,
-                    job.is_simulated,
-                    job.failures,
+                    name=work.job.name,
+                    ranks=len(job.members),
+                    waiting_ns=start / 1000 - arrival / 1000,
+                    alone_ns=job.alone_ps / 1000,
+                    time_ns=time / 1000,
+                    slowdown=time / job.alone_ps if job.alone_ps else 1.0,
+                    is_simulated=job.is_simulated,
+                    failures=history.failures,
+                    interruptions=history.interruptions,
+                    runs_ns=_in_ns(history.runs_ps),
+                    restarts_ns=_in_ns(history.restarts_ps),
                 )
             )
         needed = sum(job.ranks * job.alone_ns for job in jobs)
@@ -393,60 +397,15 @@ class _Cluster:
             fairness([job.slowdown for job in jobs]),
             self._placements.simulations,
             needed / had if had else 1.0,
+            0 if self._hosts is None else self._hosts.failures,
             tuple(jobs),
         )
+
+
+def _in_ns(times: Sequence[tuple[int, int]]) -> tuple[tuple[float, float], ...]:
+    return tuple((begin / 1000, end / 1000) for begin, end in times)
 
 
 def _arrival(work: Work) -> int:
     assert work.job is not None
     return int(work.job.arrival)
-
-
-def speeds(loads: Sequence[Load], links: int) -> list[float]:
-    """Return the speeds of jobs, relative to what they are alone.
-
-    They are the max-min fair ones with which no link is busy for more than all of the time.
-
-    Parameters
-    ----------
-    loads : sequence of Load
-        What each job does to links if it runs at the speed 1.
-    links : int
-        Number of links of the network.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> whole = Load(np.array([0]), np.array([1.0]))
-    >>> light = Load(np.array([0, 1]), np.array([0.25, 1.0]))
-    >>> speeds([whole, light, Load(np.array([2]), np.array([1.0]))], 3)
-    [0.8, 0.8, 1.0]
-    """
-    if not loads:
-        return []
-    result = np.ones(len(loads))
-    total = np.zeros(links)
-    for load in loads:
-        total[load.links] += load.part
-    if (total <= 1).all():
-        return result.tolist()
-    job = np.repeat(np.arange(len(loads)), [len(load.links) for load in loads])
-    link = np.concatenate([load.links for load in loads])
-    part = np.concatenate([load.part for load in loads])
-    crowded = (total[link] > 1) & (part > 0)
-    job, link, part = job[crowded], link[crowded], part[crowded]
-    is_open, room = np.ones(len(loads), np.bool_), np.ones(links)
-    while True:
-        mine = is_open[job]
-        asked = np.bincount(link[mine], part[mine], links)
-        limit = np.where(asked > 0, room / np.where(asked > 0, asked, 1), np.inf)
-        speed = limit.min()
-        if speed >= 1:
-            return result.tolist()
-        at = limit <= speed * (1 + 1e-12)
-        slowed = np.zeros(len(loads), np.bool_)
-        slowed[job[mine & at[link]]] = True
-        result[slowed] = speed
-        taken = slowed[job]
-        room -= np.bincount(link[taken], part[taken] * speed, links)
-        is_open &= ~slowed

@@ -13,9 +13,13 @@ from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.scenario.work import all_jobs
+from frontend.transports import PROTOCOLS
 
 TOGETHER = "together"
 """Name of the simulation of all jobs."""
+
+ADJUSTED = "adjusted"
+"""Name of the simulation of all jobs with priorities or delays."""
 
 OTHER_TRAFFIC = ("traffic", "incast")
 """Events that are traffic of nobody's job."""
@@ -65,6 +69,31 @@ class SharedLinks:
 
 
 @dataclass(frozen=True)
+class Adjustment:
+    """What is set for a job so that it disturbs others less, and how that is found."""
+
+    traffic_class: int | None = None
+    """Its traffic class; None: as the scenario says."""
+    gpu_intensity: float | None = None
+    """Computation over communication, from which the class follows. None if the job sends nothing,
+    or its class is that of the scenario."""
+    delay_ns: float = 0.0
+    """By how long it starts later."""
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """What jobs do to each other with priorities or delays."""
+
+    fairness: float
+    """As in Interference."""
+    jobs: tuple[JobSlowdown, ...]
+    """One entry for each job. Its completion time counts from the delayed arrival."""
+    adjustments: dict[str, Adjustment]
+    """What is set for each job, by name."""
+
+
+@dataclass(frozen=True)
 class Interference:
     """What jobs do to each other."""
 
@@ -77,11 +106,15 @@ class Interference:
     """One entry for each job."""
     pairs: tuple[SharedLinks, ...]
     """The pairs of jobs that share links, those with the most bytes first."""
+    adjusted: Adjusted | None = None
+    """The same with priorities or delays; None if there are none. Absent in JSON then."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dictionaries, lists, numbers and strings."""
-        schedule = self.schedule.model_dump(mode="json")
-        return {**asdict(self), "schedule": schedule}
+        found = {**asdict(self), "schedule": self.schedule.model_dump(mode="json")}
+        if self.adjusted is None:
+            del found["adjusted"]
+        return found
 
 
 def points(scenario: Scenario, together: Result) -> list[Point]:
@@ -99,18 +132,55 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     InputError
         The scenario has no jobs.
     """
-    placed = {job.name: job for job in schedule_of(together).jobs}
     data = scenario.resolved()
     data["queueing"] = "none"
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
-    made = []
+    return [
+        Point(f"alone-{own['name']}", load_scenario(data | {"jobs": [own]}))
+        for own in _entries(scenario, together, {})
+    ]
+
+
+def adjusted_point(
+    scenario: Scenario, together: Result, adjustments: Mapping[str, Adjustment]
+) -> Point:
+    """Return a point for all jobs with what is set for them, on the ranks that they had.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The jobs, which do not wait for each other.
+    together : Result
+        The result of the scenario.
+    adjustments : mapping
+        What is set for jobs, by name.
+    """
+    entries = _entries(scenario, together, adjustments)
+    return Point(ADJUSTED, load_scenario(scenario.resolved() | {"jobs": entries}))
+
+
+def _entries(
+    scenario: Scenario, together: Result, adjustments: Mapping[str, Adjustment]
+) -> list[dict[str, Any]]:
+    """Return an entry of `jobs` for each job, with the ranks and the start that it had."""
+    placed = {job.name: job for job in schedule_of(together).jobs}
+    data = scenario.resolved()
+    # Beside others with classes, a job without one has that of the transport.
+    usual = PROTOCOLS[scenario.transport.protocol].data_class if scenario.has_classes else None
+    entries = []
     for entry, job in all_jobs(scenario.jobs, scenario.seed):
-        if job.name in placed:
-            own = data["jobs"][entry] | {"name": job.name, "arrivals": None, "ranks": None}
-            own["placement"] = list(placed[job.name].ranks)
-            own["arrival"] = f"{round(1000 * _start(placed[job.name]))}ps"
-            made.append(Point(f"alone-{job.name}", load_scenario(data | {"jobs": [own]})))
-    return made
+        if job.name not in placed:
+            continue
+        own = data["jobs"][entry] | {"name": job.name, "arrivals": None, "ranks": None}
+        set_for = adjustments.get(job.name, Adjustment())
+        own["placement"] = list(placed[job.name].ranks)
+        own["arrival"] = f"{round(1000 * (_start(placed[job.name]) + set_for.delay_ns))}ps"
+        for traffic_class in (set_for.traffic_class, job.traffic_class, usual):
+            if traffic_class is not None:
+                own["traffic_class"] = traffic_class
+                break
+        entries.append(own)
+    return entries
 
 
 def schedule_of(result: Result) -> Schedule:
@@ -131,11 +201,7 @@ def interference(together: Result, alone: Sequence[Result]) -> Interference:
         The results of the points of `points`.
     """
     placed = {job.name: job for job in schedule_of(together).jobs}
-    shared = {job.name: job for job in together.jobs or ()}
-    single = {job.name: job for result in alone for job in result.jobs or ()}
-    slowdowns = tuple(
-        _slowdown(job, single[name], shared[name]) for name, job in placed.items() if name in single
-    )
+    slowdowns = slowdowns_of(together, alone)
     used = {job.name: _bytes(result) for result in alone for job in result.jobs or ()}
     pairs = sorted(
         _pairs(used, placed),
@@ -146,6 +212,17 @@ def interference(together: Result, alone: Sequence[Result]) -> Interference:
         fairness([job.slowdown for job in slowdowns]),
         slowdowns,
         tuple(pairs),
+    )
+
+
+def slowdowns_of(together: Result, alone: Sequence[Result]) -> tuple[JobSlowdown, ...]:
+    """Return how long each job runs alone and together; the parameters are as above."""
+    shared = {job.name: job for job in together.jobs or ()}
+    single = {job.name: job for result in alone for job in result.jobs or ()}
+    return tuple(
+        _slowdown(job, single[job.name], shared[job.name])
+        for job in schedule_of(together).jobs
+        if job.name in single
     )
 
 

@@ -8,10 +8,11 @@ from bridge.batch.this_process import ThisProcess
 from bridge.batch.workers import Place, Workers
 from bridge.errors import InputError
 from frontend.collectives.registry import ALGORITHMS
+from frontend.placements import PLACEMENTS
 from frontend.topologies import TOPOLOGIES
 from frontend.workloads import WORKLOADS
 
-_SIMULATED = (ALGORITHMS, TOPOLOGIES, WORKLOADS)
+_SIMULATED = (ALGORITHMS, PLACEMENTS, TOPOLOGIES, WORKLOADS)
 """What a scenario can name; child processes do not know what `cosim.register` has added here."""
 
 

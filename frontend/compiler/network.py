@@ -9,6 +9,7 @@ from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError, ScenarioError
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
+from frontend.resolve.jobs import rank_classes
 from frontend.scenario import Scenario
 from frontend.stream import append
 
@@ -104,7 +105,17 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
         endpoints=endpoints if endpoints > network.ranks else 0,
+        rank_class=rank_classes(resolved.scenario, resolved.layout),
     )
+    if record.rank_class and record.endpoints:
+        jobs = resolved.scenario.jobs
+        first = next(number for number, job in enumerate(jobs) if job.traffic_class is not None)
+        raise _refused(
+            resolved.scenario,
+            f"jobs.{first}.traffic_class",
+            "expected no value, because a collective uses switches that reduce, and these have no "
+            "class",
+        )
     columns: dict[str, NDArray[np.integer]] = {
         "link_source": network.source,
         "link_target": network.target,
@@ -161,13 +172,12 @@ def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.inte
     small = np.flatnonzero((memory > 0) & (memory <= kept))
     if len(small):
         node = int(small[0])
-        refused = RefusedError(
+        raise _refused(
+            resolved.scenario,
             "switches.buffer_sharing",
             f"expected per_port or dynamic, or a larger buffer: a switch has {int(memory[node])} "
             f"bytes, and the reserve and headroom of the links into it take {int(kept[node])}",
         )
-        data = resolved.scenario.model_dump(mode="json", exclude_unset=True)
-        raise ScenarioError(refused.sentence(data))
     return {
         "link_headroom_bytes": headroom.astype(np.uint64),
         "link_share_ppm": share.astype(np.uint32),
@@ -179,8 +189,13 @@ def _require_room(scenario: Scenario, pairs: int) -> None:
     count = scenario.transport.flows_per_pair
     most = max(1, MOST_CONNECTIONS // max(1, pairs))
     if count > most:
-        refused = RefusedError(
+        raise _refused(
+            scenario,
             "transport.flows_per_pair",
             f"expected at most {most}, because {pairs} ordered pairs of ranks have connections",
         )
-        raise ScenarioError(refused.sentence(scenario.model_dump(mode="json", exclude_unset=True)))
+
+
+def _refused(scenario: Scenario, path: str, expected: str) -> ScenarioError:
+    data = scenario.model_dump(mode="json", exclude_unset=True)
+    return ScenarioError(RefusedError(path, expected).sentence(data))

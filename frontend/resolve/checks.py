@@ -6,7 +6,7 @@
 from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
-from frontend.fabrics import CHANGING, FABRICS, LOSING
+from frontend.fabrics import CHANGING, CLASSED, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import turns
@@ -130,7 +130,7 @@ def _routing(scenario: Scenario) -> Problems:
 
 def _either(names: tuple[str, ...]) -> str:
     *first, last = names
-    return f"{', '.join(first)} or {last}"
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _outputs(scenario: Scenario, made: Layout) -> Problems:
@@ -220,6 +220,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
     if scenario.jobs:
         yield from _jobs(scenario)
+        yield from _classes(scenario)
     works, checked = scenario.work, set()
     for turn in turns(scenario, made.ranks, made):
         work = works[turn.job]
@@ -244,6 +245,20 @@ def _jobs(scenario: Scenario) -> Problems:
                 f"{work.prefix}workload.kind",
                 f"expected another kind, because {work.kind.name} has jobs of its own",
             )
+
+
+def _classes(scenario: Scenario) -> Problems:
+    """Check that packets of jobs can have traffic classes, if jobs ask for it."""
+    if not scenario.has_classes:
+        return
+    because = "because jobs have traffic classes"
+    if not FABRICS[scenario.fabric].has_classes:
+        queues = "whose ports have a queue for each class"
+        yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
+    if scenario.queueing != "none":
+        yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"
+    if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
+        yield "topology.reconfiguration", f"expected no value, {because}"
 
 
 def _one_workload(scenario: Scenario, made: Layout, work: Work, ranks: int) -> Problems:

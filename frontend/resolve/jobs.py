@@ -11,6 +11,7 @@ from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
 from frontend.topologies.registry import LinkChanges
+from frontend.transports import PROTOCOLS
 from frontend.workloads.composition import Composition, Placed, Start, StartOf
 from frontend.workloads.plan import Node, NodeType, Plan
 from topology_gen import Network
@@ -80,6 +81,23 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
         else:
             starts.add(placed, work.job, turn)
     return whole.plan()
+
+
+def rank_classes(scenario: Scenario, layout: Layout) -> list[int]:
+    """Return the traffic class of the data of each rank; nothing if no job has a class.
+
+    A rank without a job, or whose job has no class, has that of the transport.
+    """
+    if not scenario.has_classes:
+        return []
+    classes = [PROTOCOLS[scenario.transport.protocol].data_class] * layout.ranks
+    works = scenario.work
+    for turn in turns(scenario, layout.ranks, layout):
+        job = works[turn.job].job
+        if job is not None and job.traffic_class is not None:
+            for rank in turn.members:
+                classes[rank] = job.traffic_class
+    return classes
 
 
 def iterations(work: Work) -> int:

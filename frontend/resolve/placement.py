@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-
-import numpy as np
 
 from frontend.errors import RefusedError
+from frontend.placements import PLACEMENTS, Cluster, Request
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import TOPOLOGIES, Layout
-from topology_gen import Network
 
 Ranks = tuple[int, ...]
 
@@ -98,10 +95,9 @@ class Chooser:
     """
 
     def __init__(self, scenario: Scenario, layout: Layout | None) -> None:
-        self._family = TOPOLOGIES[scenario.topology.family]
+        family = TOPOLOGIES[scenario.topology.family]
         self._seed = scenario.seed
-        self._layout = layout
-        self._path = ""
+        self._cluster = Cluster(None if family.optimised else layout, family.label)
 
     def choose(self, number: int, work: Work, free: Sequence[int]) -> Ranks:
         """Return the ranks of a job, of which enough are free.
@@ -118,82 +114,11 @@ class Chooser:
         Raises
         ------
         RefusedError
-            If its policy does not apply to the topology.
+            If its policy does not suit the topology.
         """
-        policy, count = _job(work).placement, _job(work).ranks or 0
-        self._path = f"{work.prefix}placement"
-        if isinstance(policy, tuple):
-            return policy
-        if policy == "packed":
-            return tuple(free[:count])
-        if policy == "spread":
-            return tuple(free[place * len(free) // count] for place in range(count))
-        if policy == "random":
-            return tuple(random.Random(f"{self._seed} {number}").sample(free, count))
-        if policy == "by_rail":
-            size = self._server()
-            return tuple(sorted(free, key=lambda rank: (rank % size, rank))[:count])
-        return self._by_pod(count, free)
-
-    def _by_pod(self, count: int, free: Sequence[int]) -> Ranks:
-        pod = self._pods
-        left: dict[int, list[int]] = {}
-        for rank in free:
-            left.setdefault(pod[rank], []).append(rank)
-        members: list[int] = []
-        while len(members) < count:
-            missing = count - len(members)
-            enough = [one for one in left if len(left[one]) >= missing]
-            if enough:
-                chosen = min(enough, key=lambda one: (len(left[one]), one))
-            else:
-                chosen = max(left, key=lambda one: (len(left[one]), -one))
-            members += left.pop(chosen)[:missing]
-        return tuple(members)
-
-    def _known(self) -> Layout:
-        if self._layout is None or self._family.optimised:
-            raise self._refuse("an optimiser makes the links of this topology")
-        return self._layout
-
-    def _server(self) -> int:
-        size = self._known().super_node
-        if size is None:
-            raise self._refuse(f"a {self._family.label} topology has no servers with rails")
-        return size
-
-    @cached_property
-    def _pods(self) -> list[int]:
-        layout = self._known()
-        pods = pods_of(layout.network(0))
-        if pods is not None:
-            return pods
-        size = layout.super_node
-        if size is None:
-            raise self._refuse(f"this {self._family.label} topology has neither pods nor servers")
-        return [rank // size for rank in range(layout.ranks)]
-
-    def _refuse(self, why: str) -> RefusedError:
-        return RefusedError(self._path, f"expected packed, spread, random or a list, because {why}")
-
-
-def pods_of(network: Network) -> list[int] | None:
-    """Return the number of the pod of each rank, or None if the network has no pods.
-
-    A pod has the ranks that stay connected without the top switches: those that are furthest from
-    the ranks. There are no pods if all switches are linked to ranks, or if there are none.
-    """
-    # Imported here, as few scenarios have pods, and it takes a tenth of a second.
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components, dijkstra
-
-    ones, ends = np.ones(network.links), (network.source, network.target)
-    links = coo_array((ones, ends), shape=(network.nodes, network.nodes)).tocsr()
-    ranks = np.arange(network.ranks)
-    tier = dijkstra(links, indices=ranks, unweighted=True, min_only=True)
-    top = np.max(tier, initial=0, where=np.isfinite(tier))
-    if top <= 1:
-        return None
-    kept = np.flatnonzero(tier < top)  # all ranks are first
-    _, label = connected_components(links[kept][:, kept], directed=False)
-    return [int(one) for one in label[: network.ranks]]
+        job = _job(work)
+        if isinstance(job.placement, tuple):
+            return job.placement
+        draw = random.Random(f"{self._seed} {number}")
+        request = Request(job.ranks or 0, tuple(free), self._cluster, draw)
+        return PLACEMENTS[job.placement].ranks(f"{work.prefix}placement", request)

@@ -6,6 +6,7 @@ from outside, so whoever simulates can ask again with the times that came out.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -108,6 +109,8 @@ class Queue:
                 check_size(work, ranks, ranks)
         self._chooser = Chooser(scenario, layout)
         self._free = set(range(ranks))
+        self._down: set[int] = set()
+        """Ranks whose host is down."""
         self._waiting: list[int] = []
         self._running: dict[int, Ranks] = {}
         self._expected: dict[int, int] = {}
@@ -124,9 +127,31 @@ class Queue:
         """Let a job that runs end, and return the jobs that start."""
         if self._own is not None:
             return []
-        self._free.update(self._running.pop(number))
-        self._expected.pop(number, None)
+        self._release(number)
         return list(self._start(now, self._waiting))
+
+    def fail(self, now: int, ranks: Sequence[int]) -> tuple[list[int], list[Started]]:
+        """Let ranks fail; return the jobs on them, which wait again, and the jobs that start.
+
+        They wait in the place that they had by their arrival.
+        """
+        self._down.update(ranks)
+        hit = [job for job, own in self._running.items() if not self._down.isdisjoint(own)]
+        for number in hit:
+            self._release(number)
+            insort(self._waiting, number, key=lambda one: (int(self._jobs[one].arrival), one))
+        self._free.difference_update(ranks)
+        return hit, list(self._start(now, self._waiting))
+
+    def repair(self, now: int, ranks: Sequence[int]) -> list[Started]:
+        """Let ranks that have failed be free again, and return the jobs that start."""
+        self._down.difference_update(ranks)
+        self._free.update(ranks)
+        return list(self._start(now, self._waiting))
+
+    def _release(self, number: int) -> None:
+        self._free.update(rank for rank in self._running.pop(number) if rank not in self._down)
+        self._expected.pop(number, None)
 
     def _start(self, now: int, some: Sequence[int]) -> Iterator[Started]:
         """Start what can start among some of the jobs that wait."""

@@ -166,6 +166,11 @@ class Scenario(Model):
         return (Work(WORKLOADS[self.workload.kind], self.workload, self.collective),)
 
     @property
+    def has_classes(self) -> bool:
+        """Whether a job has a traffic class, so that ports have a queue for each class."""
+        return any(job.traffic_class is not None for job in self.jobs)
+
+    @property
     def only_work(self) -> Work:
         """The workload; raises ScenarioError if the scenario has jobs."""
         if self.workload is None:

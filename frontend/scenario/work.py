@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import one_of
+from frontend.placements import PLACEMENTS
 from frontend.schema.base import Count, Iterations, Model, Whole
 from frontend.schema.quantities import PositiveTime, Time
 from frontend.schema.training import TrainingWorkload
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
 else:
     Workload = Union[tuple(entry.model for entry in WORKLOADS.values())]  # noqa: UP007
 
-Policy = Literal["packed", "spread", "by_rail", "by_pod", "random"]
+Policy = Annotated[str, WithJsonSchema({"enum": list(PLACEMENTS), "type": "string"})]
 """How ranks are chosen for a job among those that are free."""
-
-POLICIES: tuple[str, ...] = get_args(Policy)
 
 
 def _placement(value: Any) -> Any:
     """Check a placement at once, as a union of types has an error for each of them."""
-    if isinstance(value, str) and value in POLICIES:
+    if isinstance(value, str) and value in PLACEMENTS:
         return value
     if not isinstance(value, list | tuple):
-        text = one_of(value, POLICIES)
+        if (problem := PLACEMENTS.problem(value)) is not None:
+            raise ValueError(problem)
+        text = one_of(value, tuple(PLACEMENTS))
         raise ValueError(text if text.endswith("?") else f"{text}, or a list of ranks")
     if not value or any(type(rank) is not int or rank < 0 for rank in value):
         raise ValueError("expected ranks, which are whole numbers from 0 on")
@@ -60,6 +61,10 @@ Placement = Annotated[
     BeforeValidator(_placement),
     PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value),
 ]
+
+
+TrafficClass = Annotated[int, Field(strict=True, ge=0, le=5)]
+"""A priority on the wire. 6 and 7 are for ACKs and notifications, which switches never pause."""
 
 
 def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
@@ -100,6 +105,10 @@ class Job(Model):
     arrivals: Arrivals | None = None
     """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
     arrivals of their own together are a mix of jobs, whose shares are their rates."""
+    traffic_class: TrafficClass | None = None
+    """Priority of its packets, on `express`: a port sends those of a higher class first. Each class
+    has an egress queue of its own, with the buffer and the ECN threshold of the link. ACKs have the
+    class of the data, but those of RoCE that go first still do. null: 0 for tcp, 3 for roce."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None

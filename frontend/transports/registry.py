@@ -39,9 +39,12 @@ class Protocol(ABC, Generic[AnyTransport]):
     model : type
         Model of the scenario's `transport` part. It has the key ``protocol: Literal["name"]``,
         whose docstring describes the protocol in one line.
+    data_class : int
+        Traffic class of data, as far as jobs have none of their own.
     """
 
     model: type[AnyTransport]
+    data_class = 0
 
     @property
     def name(self) -> str:

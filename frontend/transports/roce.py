@@ -207,6 +207,7 @@ class RoceTransport(Transport):
 
 class _Roce(Protocol[RoceTransport]):
     model = RoceTransport
+    data_class = _DATA_CLASS
 
     def header_bytes(self, transport: RoceTransport) -> int:
         """Return everything on the wire beside the payload."""

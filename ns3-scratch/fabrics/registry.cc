@@ -41,6 +41,8 @@ struct Entry
     const char* fixedLinks;
     /// true if its links can lose packets at random, and its flows can take several paths
     bool canLose{true};
+    /// true if its ports have queues for traffic classes
+    bool hasClasses{false};
 };
 
 /// @return the buffers of a topology's nodes; a shared one has the sum of the links' buffers
@@ -83,7 +85,7 @@ MakeBuffers(const Topology& topology, const Settings& settings)
 PortMaker
 ChoosePorts(const Topology& topology, const Settings& settings)
 {
-    if (UsesTelemetry(settings) || topology.pauseFrameBytes > 0)
+    if (UsesTelemetry(settings) || topology.pauseFrameBytes > 0 || topology.HasClasses())
     {
         return PulledPort::Make;
     }
@@ -115,7 +117,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
                                                  ChoosePorts(setup.topology, setup.settings));
     };
     if (!settings.replay || !topology.HasFixedPaths() || !CanReplay(settings) ||
-        topology.pauseFrameBytes > 0)
+        topology.pauseFrameBytes > 0 || topology.HasClasses())
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }
@@ -160,7 +162,7 @@ const std::map<std::string, Entry> FABRICS{
      {MakeAnalytical,
       "analytical books a message on a link as a whole, so no part of it has arrived when the "
       "link changes"}},
-    {"express", {MakeExpress, nullptr}},
+    {"express", {MakeExpress, nullptr, true, true}},
     {"flow", {MakeFlow, nullptr}},
     {"native",
      {MakeNative,
@@ -172,12 +174,14 @@ const std::map<std::string, Entry> FABRICS{
 /// What a topology asks of the links of a fabric.
 struct LinkNeeds
 {
-    bool change; //!< true if they change during the run
-    bool lose;   //!< true if they lose packets at random, or if flows take several paths
+    bool change;  //!< true if they change during the run
+    bool lose;    //!< true if they lose packets at random, or if flows take several paths
+    bool classes; //!< true if ranks have traffic classes
 
     bool AreMetBy(const Entry& entry) const
     {
-        return (!change || entry.fixedLinks == nullptr) && (!lose || entry.canLose);
+        return (!change || entry.fixedLinks == nullptr) && (!lose || entry.canLose) &&
+               (!classes || entry.hasClasses);
     }
 };
 
@@ -202,7 +206,8 @@ std::unique_ptr<Fabric>
 MakeFabric(const Topology& topology, const Settings& settings)
 {
     const LinkNeeds needs{topology.HasCircuits() || topology.HasLinkEvents(),
-                          !topology.linkLossPpb.empty() || topology.spread != PathSpread::FLOW};
+                          !topology.linkLossPpb.empty() || topology.spread != PathSpread::FLOW,
+                          topology.HasClasses()};
     const auto found = FABRICS.find(settings.fabric);
     if (found == FABRICS.end() || !needs.AreMetBy(found->second))
     {
@@ -217,6 +222,10 @@ MakeFabric(const Topology& topology, const Settings& settings)
         else if (needs.lose)
         {
             problem += ", whose links can lose packets and whose flows can take several paths";
+        }
+        else if (needs.classes)
+        {
+            problem += ", whose ports have a queue for each traffic class";
         }
         throw std::invalid_argument(problem);
     }

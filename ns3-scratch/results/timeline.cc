@@ -393,11 +393,105 @@ CounterTracks::Set(Counter& counter, uint64_t timePs, uint64_t value)
     (counter.isShare ? line.Uint("percent", value) : line.Uint("bytes", value)).End();
 }
 
+JobTracks::JobTracks(const Stream& stream, TimelineTracks& tracks, TraceText& text)
+    : m_tracks(tracks),
+      m_text(text),
+      m_record(stream),
+      m_current(m_record.GetJobs().size())
+{
+    if (m_current.empty())
+    {
+        return;
+    }
+    m_text.BeginMeta(PROCESS, 0, "process_name").Text("name", "jobs").End();
+    for (std::size_t job = 0; job < m_current.size(); ++job)
+    {
+        const auto thread = static_cast<uint32_t>(job + 1);
+        m_text.BeginMeta(PROCESS, thread, "thread_name")
+            .Text("name", m_record.GetJobs()[job].name)
+            .End();
+        m_text.BeginMeta(PROCESS, thread, "thread_sort_index").Uint("sort_index", thread).End();
+    }
+}
+
+/// Begin the iteration of a job that runs, once, from the start of the window on.
+void
+JobTracks::Show(std::size_t job, uint64_t timePs)
+{
+    Current& current = m_current[job];
+    if (current.isTried || timePs < m_tracks.GetStart() ||
+        current.iteration == m_record.GetJobs()[job].iterations.size())
+    {
+        return;
+    }
+    current.isTried = true;
+    if (m_tracks.Accepts(timePs))
+    {
+        current.isOpen = true;
+        m_text
+            .Begin('B',
+                   PROCESS,
+                   static_cast<uint32_t>(job + 1),
+                   std::max(current.beginPs, m_tracks.GetStart()))
+            .Text("name", "iteration " + std::to_string(current.iteration))
+            .End();
+    }
+}
+
+void
+JobTracks::OnNodeBegun(const NodeEvent& event)
+{
+    m_record.OnNodeBegun(event);
+    const std::vector<uint32_t>& jobs = event.trace->job;
+    if (!jobs.empty() && jobs[event.node] != 0)
+    {
+        const std::size_t job = jobs[event.node] - 1;
+        m_current[job].beginPs = std::min(m_current[job].beginPs, event.timePs);
+        Show(job, event.timePs);
+    }
+}
+
+void
+JobTracks::OnNodeEnded(const NodeEvent& event)
+{
+    m_record.OnNodeEnded(event);
+    const std::vector<uint32_t>& jobs = event.trace->job;
+    if (jobs.empty() || jobs[event.node] == 0)
+    {
+        return;
+    }
+    const std::size_t job = jobs[event.node] - 1;
+    const std::vector<JobRecord::Iteration>& iterations = m_record.GetJobs()[job].iterations;
+    Current& current = m_current[job];
+    while (current.iteration < iterations.size() && iterations[current.iteration].nodesLeft == 0)
+    {
+        if (current.isOpen)
+        {
+            m_text.Begin('E', PROCESS, static_cast<uint32_t>(job + 1), event.timePs).End();
+        }
+        current = {current.iteration + 1, event.timePs, false, false};
+        Show(job, event.timePs);
+    }
+}
+
+void
+JobTracks::Finish(uint64_t timePs)
+{
+    for (std::size_t job = 0; job < m_current.size(); ++job)
+    {
+        if (m_current[job].isOpen)
+        {
+            m_text.Begin('E', PROCESS, static_cast<uint32_t>(job + 1), timePs).End();
+        }
+    }
+}
+
 Timeline::Timeline(const Stream& stream, const TimelineOptions& options, TextSink sink)
     : m_text(std::move(sink), options.limitBytes),
       m_tracks(options, stream.topology.ranks, m_text),
       m_collectives(stream, m_tracks, m_text),
       m_counters(stream.topology, options, m_tracks, m_text),
+      m_jobs(stream, m_tracks, m_text),
       m_nodeTimes(stream.topology.ranks),
       m_isComputing(stream.topology.ranks),
       m_topology(stream.topology)
@@ -407,7 +501,7 @@ Timeline::Timeline(const Stream& stream, const TimelineOptions& options, TextSin
 std::vector<RunObserver*>
 Timeline::GetObservers()
 {
-    std::vector<RunObserver*> observers{this, &m_counters, &m_collectives};
+    std::vector<RunObserver*> observers{this, &m_counters, &m_collectives, &m_jobs};
     if (m_counters.IsSampled())
     {
         observers.push_back(&m_counters.GetSampler());
@@ -639,6 +733,7 @@ Timeline::Finish(uint64_t timePs)
         }
     }
     m_collectives.Finish(timePs);
+    m_jobs.Finish(timePs);
     if (m_tracks.GetLeftOut() > 0)
     {
         m_text.Begin('i', TimelineTracks::NETWORK, 0, timePs)

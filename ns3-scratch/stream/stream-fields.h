@@ -292,6 +292,7 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
     Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
     &Topology::endpoints,
+    Limited("rank_class", &Topology::rankClass, Length{RANKS, true}, Range{0, 5}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

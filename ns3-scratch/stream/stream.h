@@ -349,6 +349,7 @@ struct Topology
     std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
     uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
+    std::vector<uint32_t> rankClass;         //!< traffic class of its data; empty: the transport's
     Folding folding;
 
     /// @return the number of nodes that send and receive: ranks, and switches that reduce
@@ -375,6 +376,12 @@ struct Topology
     bool HasCircuits() const
     {
         return reconfiguration.intervalPs > 0;
+    }
+
+    /// @return true if ports have a queue for each traffic class, and ranks send in their own
+    bool HasClasses() const
+    {
+        return !rankClass.empty();
     }
 
     /// @return true if all packets of a flow take the same links, which lose none at random

@@ -40,9 +40,12 @@ DropTailBuffer::DropTailBuffer(const BufferRules& rules)
 uint32_t
 DropTailBuffer::AddPort(EgressQueue& queue)
 {
-    const auto number = static_cast<uint32_t>(m_ports.size());
-    m_ports.push_back({&queue, EcnRamp(m_rules, number)});
-    return number;
+    if (m_ports.empty() || m_ports.back().queue != &queue)
+    {
+        ++m_queues;
+    }
+    m_ports.push_back({&queue, EcnRamp(m_rules, m_queues - 1)});
+    return static_cast<uint32_t>(m_ports.size() - 1);
 }
 
 bool

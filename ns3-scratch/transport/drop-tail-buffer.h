@@ -117,6 +117,7 @@ class DropTailBuffer : public SwitchBuffer
 
     BufferRules m_rules;
     std::vector<Port> m_ports;
+    uint32_t m_queues{0}; //!< number of ports, where the traffic classes of one count once
 };
 
 } // namespace cosim

@@ -41,11 +41,15 @@ PfcBuffer::PfcBuffer(const BufferRules& rules,
 }
 
 uint32_t
-PfcBuffer::AddPort(EgressQueue& /* queue */)
+PfcBuffer::AddPort(EgressQueue& queue)
 {
-    const auto number = static_cast<uint32_t>(m_ports.size());
-    m_ports.push_back({EcnRamp(m_rules, number)});
-    return number;
+    if (m_queue != &queue)
+    {
+        m_queue = &queue;
+        ++m_queues;
+    }
+    m_ports.push_back({EcnRamp(m_rules, m_queues - 1)});
+    return static_cast<uint32_t>(m_ports.size() - 1);
 }
 
 bool

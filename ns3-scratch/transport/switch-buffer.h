@@ -87,7 +87,8 @@ class SwitchBuffer
     /**
      * Add a port, without a limit until SetLink.
      *
-     * @param queue its egress queue; must outlive the buffer, or not change any more
+     * @param queue its egress queue; must outlive the buffer, or not change any more. A port whose
+     * traffic classes have places of their own is added once for each, one after another.
      * @return the number of the port
      */
     virtual uint32_t AddPort(EgressQueue& queue) = 0;

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bridge
-from bridge.batch.cluster import Load, estimate, speeds
+from bridge.batch.cluster import estimate
+from bridge.batch.running import Load, speeds
 from bridge.cli.main import main
 from frontend import load_scenario
 from frontend.compiler.shapes import Shapes
@@ -98,6 +99,35 @@ def test_a_link_is_shared_while_both_run():
     slow = estimated({"topology": CLOS, "fabric": "flow", "jobs": simultaneous}).jobs[0].slowdown
     assert both.jobs[0].time_ns == pytest.approx(time / 2 + slow * time / 2, rel=1e-6)
     assert both.jobs[1].time_ns == pytest.approx(both.jobs[0].time_ns, rel=1e-6)
+
+
+@pytest.mark.parametrize(("transport", "error"), [({}, 0.05), ({"protocol": "roce"}, 0.15)])
+def test_a_lower_class_gets_what_a_higher_one_leaves(transport, error):
+    """The higher one runs as if alone for T, and keeps the link busy for the part u of it; the
+    other one has the rest, the speed (1 - u) / u, and then all. In one simulation, the rates of
+    RoCE take time to rise again."""
+    jobs = [
+        {"name": name, "placement": ranks, "workload": RING | {"bytes": "20MB"}} | more
+        for name, ranks, more in (("a", [0, 4], {}), ("b", [1, 5], {"traffic_class": 0}))
+    ]
+    jobs[0]["traffic_class"] = 4
+    content = {"topology": CLOS, "fabric": "express", "jobs": jobs}
+    content |= {"transport": transport} if transport else {}
+    alone = bridge.run(content | {"jobs": jobs[:1]})
+    (link,) = [
+        row
+        for row in alone.tables.rows("links")
+        if row["source_name"] == "leaf0" and row["target_name"].startswith("spine")
+    ]
+    used = link["wire_bytes"] * 8e9 / link["rate_bps"] / alone.time_ns
+    assert 0.5 < used <= 1
+    first, second = estimated(content).jobs
+    assert first.slowdown == 1
+    assert second.slowdown == pytest.approx(2 - (1 - used) / used, rel=0.01)
+    together = bridge.run(content).schedule
+    assert together is not None
+    times = [job.completion_ns for job in together.jobs]
+    assert times == pytest.approx([first.time_ns, second.time_ns], rel=error)
 
 
 def test_more_iterations_take_the_time_of_the_last_simulated_one():
@@ -195,6 +225,30 @@ def test_speeds_are_max_min_fair(loads):
             )
             for link in one
         )
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(st.integers(0, 4), st.floats(0.01, 1), min_size=1), st.integers(0, 2)
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_lower_classes_change_nothing_for_higher_ones(jobs):
+    """Each class is as fast as without those below it, and no link is too busy."""
+    made = [Load(np.array(list(one)), np.array(list(one.values()))) for one, _ in jobs]
+    classes = [level for _, level in jobs]
+    found = speeds(made, 5, classes)
+    for link in range(5):
+        busy = sum(one.get(link, 0) * speed for (one, _), speed in zip(jobs, found, strict=True))
+        assert busy <= 1 + 1e-9
+    for least in set(classes):
+        kept = [number for number, level in enumerate(classes) if level >= least]
+        alone = speeds([made[number] for number in kept], 5, [classes[number] for number in kept])
+        assert [found[number] for number in kept] == alone
+    assert speeds(made, 5, [7] * len(jobs)) == speeds(made, 5)
 
 
 def test_the_command_says_the_same_twice(tmp_path, scenarios):

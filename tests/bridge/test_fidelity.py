@@ -27,6 +27,7 @@ def test_the_set(set_: list[Case], scenarios: Path) -> None:
     changing = circuits | {"link_flap_small", "rail_failure_small"}
     changing |= {"clos_roce_storm_small", "jobs_mix_small"}  # events
     changing |= {"jobs_queue_small"}  # jobs that wait
+    changing |= {"jobs_classes_small"}  # traffic classes
     assert {file.stem for file in scenarios.glob("*_small.yaml")} - changing < set(names)
     assert changing.isdisjoint(names)
     assert len(names) >= 5 + 4 * 2 * 2 + 1

@@ -93,7 +93,10 @@ def test_missing_matplotlib(
         draw_layers(result, tmp_path / "a.svg")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sweep"])
+OF_OTHERS = ("sweep", "jobs", "cluster")  # the last two: test_job_charts.py
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in OF_OTHERS])
 def test_every_kind_is_drawn(kind: str, dlrm: Result, incast: Result, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     shown = incast if kind in ("rate", "pauses") else dlrm

@@ -48,6 +48,31 @@ def test_an_output_of_an_installed_package(cosim, tmp_path: Path, raw_result) ->
     assert ".txt, .csv" in cosim("plot", "result.json", "-o", "layers.unknown").stderr
 
 
+def test_a_placement_of_an_installed_package(cosim, tmp_path: Path) -> None:
+    """Ranks of a job of 6 on two leaves of 8: three of each. In a flat topology, it is refused."""
+    work = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1MB"}
+    topology = {"family": "leaf_spine", "servers": 16, "radix": 12, "oversubscription": 2}
+    topology |= {"buffer": "1MB"}
+    jobs = [
+        {"name": "a", "placement": [0, 1, 8], "workload": work},
+        {"name": "b", "ranks": 6, "placement": "balanced", "workload": work},
+    ]
+    file = tmp_path / "own.yaml"
+    file.write_text(json.dumps({"topology": topology, "jobs": jobs}))
+    answer = cosim("run", "own.yaml", "--json")
+    assert answer.returncode == 0, answer.stderr
+    placed = json.loads(answer.stdout)["schedule"]["jobs"][1]["ranks"]
+    assert placed == [2, 3, 4, 9, 10, 11]
+    listed = json.loads(cosim("list", "--json").stdout)["placements"]
+    assert listed["balanced"] == "the same number of ranks in each pod"
+    schema = json.loads(cosim("schema").stdout)
+    assert "balanced" in json.dumps(schema["$defs"]["Job"]["properties"]["placement"])
+    flat = "topology={family: flat, ranks: 16, bandwidth: 1Gbps, latency: 1us, buffer: 1MB}"
+    refused = cosim("run", "own.yaml", "--set", flat)
+    assert refused.returncode == 2
+    assert "this flat topology has neither pods nor servers" in refused.stderr
+
+
 @pytest.mark.parametrize("command", [["run"], ["sweep", "--over", "seed=1,2"]])
 def test_a_part_that_fails_is_named(
     tmp_path: Path, install_example, small_file: Path, command: list[str]

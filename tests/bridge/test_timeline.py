@@ -293,3 +293,58 @@ def test_perfetto_opens_it(dlrm: Any) -> None:
     assert sum(number for _, number in tracks) == sum(map(len, counted.values()))
     assert any("utilization" in name for name, _ in tracks)
     assert any("cwnd" in name for name, _ in tracks)
+
+
+JOBS = NETWORK + 1
+
+
+def iterations_of_jobs(document: dict[str, Any]) -> dict[str, list[tuple[str, int, int]]]:
+    """Return name, begin and end of the slices of each job [ps]."""
+    names = {
+        event["tid"]: event["args"]["name"]
+        for event in document["traceEvents"]
+        if event["pid"] == JOBS and event.get("name") == "thread_name"
+    }
+    found: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names.values()}
+    for one in slices(document):
+        if one["pid"] == JOBS:
+            times = (round(10**6 * one["ts"]), round(10**6 * one["end"]))
+            found[names[one["tid"]]].append((one["name"], *times))
+    return found
+
+
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_jobs_have_tracks_with_their_iterations(scenarios, tmp_path, fabric):
+    file = scenarios / "jobs_queue_small.yaml"
+    result = bridge.run(file, {"fabric": fabric, "outputs": ["timeline"]}, out=tmp_path)
+    assert iterations_of_jobs(read(tmp_path)) == {
+        job.name: [
+            (f"iteration {one.index}", round(1000 * one.start_ns), round(1000 * one.end_ns))
+            for one in job.iterations
+        ]
+        for job in result.jobs or ()
+    }
+
+
+def test_a_window_cuts_the_iterations_of_jobs(scenarios, tmp_path):
+    """Those that run when it begins begin there, and those that begin after its end are left out;
+    ranks that are not shown do not matter."""
+    file = scenarios / "jobs_queue_small.yaml"
+    window = {"start": "2ms", "end": "5ms", "ranks": "3"}
+    options = {"fabric": "flow", "outputs": {"timeline": window}}
+    result = bridge.run(file, options, out=tmp_path)
+    found = iterations_of_jobs(read(tmp_path))
+    for job in result.jobs or ():
+        expected = [
+            (f"iteration {one.index}", max(2 * 10**9, start), end)
+            for one in job.iterations
+            for start, end in [(round(1000 * one.start_ns), round(1000 * one.end_ns))]
+            if end > 2 * 10**9 and start <= 5 * 10**9
+        ]
+        # An iteration that runs is noticed when one of its nodes begins in the window.
+        assert found[job.name] in (expected, expected[1:])
+    assert sum(map(len, found.values())) > 10
+
+
+def test_a_timeline_without_jobs_has_no_tracks_of_jobs(dlrm):
+    assert not any(event["pid"] == JOBS for event in dlrm[1]["traceEvents"])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend import load_scenario
+from frontend.errors import ScenarioError
+from frontend.placements import PLACEMENTS, PlacementPolicy, pods_of
 from frontend.resolve import resolve
-from frontend.resolve.placement import placements, pods_of
+from frontend.resolve.placement import placements
 
 SUM = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1MB"}
 CLOS = {"family": "leaf_spine", "servers": 32, "radix": 12, "oversubscription": 2}
@@ -26,6 +29,7 @@ def placed(topology, jobs, seed=1):
     return placements(scenario, resolved.ranks, resolved.layout)
 
 
+@settings(deadline=None)  # the first example imports scipy
 @given(
     st.lists(
         st.tuples(st.sampled_from(["packed", "spread", "by_pod", "random"]), st.integers(1, 8)),
@@ -107,6 +111,33 @@ def test_pods_are_what_the_top_switches_join(topology, size):
 def test_networks_of_one_tier_have_no_pods(topology):
     given = {"latency": "1us", "buffer": "1MB"} | topology
     assert pods_of(resolve(load_scenario({"topology": given, "workload": SUM})).network) is None
+
+
+@pytest.mark.parametrize(
+    "ranks", [[0, 1], [0, 1, 1], [0, 1, 32], [0, 1, 5, 6], [0, 1, 4], [0, 1, 2.0], None]
+)
+def test_a_policy_returns_free_ranks(ranks, monkeypatch):
+    """As many as asked for, different, and not those of the first job."""
+    policy = PlacementPolicy("mine", "", lambda request: ranks)
+    monkeypatch.setitem(PLACEMENTS._entries, "mine", policy)
+    jobs = [{"placement": [4]}, {"ranks": 3, "placement": "mine"}]
+    shown = re.escape(f"{ranks}")
+    with pytest.raises(
+        ScenarioError, match=rf"jobs\.1\.placement: value mine: .* returns {shown}, and not 3"
+    ):
+        placed(CLOS, jobs)
+
+
+def test_a_policy_knows_the_cluster(monkeypatch):
+    """Its order is that of the ranks of the job, and a seed gives the same again."""
+
+    def by_number(request):
+        assert request.cluster.network.ranks == 32
+        return list(reversed(request.free))[: request.count]
+
+    monkeypatch.setitem(PLACEMENTS._entries, "mine", PlacementPolicy("mine", "", by_number))
+    found = placed(CLOS, [{"ranks": 3, "placement": "mine"}, {"ranks": 2, "placement": "mine"}])
+    assert found == [(31, 30, 29), (28, 27)]
 
 
 def test_random_ranks_follow_the_seed():

@@ -178,6 +178,21 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         changed(TOPOLOGY, lambda r: setattr(r.topology, "endpoints", 5)),
         "topology: 5 endpoints, but 4 nodes",
     ),
+    "classes of some ranks": (
+        changed(TOPOLOGY, lambda r: r.topology.rank_class.extend([0, 1])),
+        "rank_class has 2 entries, but 3 are expected",
+    ),
+    "class of ACKs": (
+        changed(TOPOLOGY, lambda r: r.topology.rank_class.extend([0, 1, 6])),
+        r"rank_class\[2\] is 6, but ",
+    ),
+    "classes and switches that reduce": (
+        changed(
+            TOPOLOGY,
+            lambda r: r.topology.MergeFrom(api.Topology(rank_class=[0, 1, 5], endpoints=4)),
+        ),
+        "ranks have traffic classes, so there are neither circuits nor endpoints",
+    ),
     "end of a path": (
         changed(TOPOLOGY, lambda r: assign(r.topology.path_source, 0, 3)),
         r"path_source\[0\] is 3, but there are 3 endpoints",
@@ -368,6 +383,17 @@ def test_a_fabric_that_does_not_exist_is_refused_when_building(name: str, shown:
     simulation = _core.Simulation(encode(one_collective(RING, 3000, fabric=name)))
     sentence = re.escape(f"fabric '{shown}' is not one of ")
     with pytest.raises(ValueError, match=f"^{sentence}.*analytical"):
+        simulation.build()
+    simulation.close()
+
+
+@pytest.mark.parametrize("name", ["flow", "analytical", "native"])
+def test_a_fabric_without_classes_is_refused_when_building(name: str) -> None:
+    records = one_collective(RING, 3000, fabric=name)
+    records[TOPOLOGY].topology.rank_class.extend([0, 1, 5])
+    simulation = _core.Simulation(encode(records))
+    sentence = f"^fabric '{name}' is not one of express, whose ports have a queue for each traffic"
+    with pytest.raises(ValueError, match=sentence):
         simulation.build()
     simulation.close()
 

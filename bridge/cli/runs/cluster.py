@@ -9,8 +9,10 @@ import click
 from rich.console import Console
 
 from bridge.batch.cluster import ClusterEstimate, estimate
+from bridge.batch.hosts import HostFailures
 from bridge.cli.console import output
 from bridge.cli.options import (
+    Quantity,
     json_option,
     out_file_option,
     scenario_argument,
@@ -18,12 +20,14 @@ from bridge.cli.options import (
     set_option,
 )
 from bridge.files import write_whole
+from bridge.present.pictures.chart_picture import draw_chart
+from bridge.present.pictures.job_charts import job_rows
 from bridge.present.progress import Reporter, reporter_for
 from bridge.present.quantities import percent_text, time_text
 from bridge.present.table import table
 from bridge.results.result import Result
 from bridge.simulator.simulate import load, run
-from frontend import Scenario
+from frontend import Scenario, units
 from frontend.loading.overrides import Override
 
 _MOST_JOBS = 20
@@ -40,6 +44,24 @@ _MOST_JOBS = 20
     help="Placements of each kind to simulate. Others take the time of the first of their kind. "
     "By default, all that differ.",
 )
+@click.option(
+    "--host-mtbf",
+    metavar="TIME",
+    type=Quantity(units.TIME),
+    help="Let hosts fail: mean time from the repair of one to its next failure, such as 3600000s.",
+)
+@click.option(
+    "--host-repair",
+    metavar="TIME",
+    type=Quantity(units.TIME),
+    help="With --host-mtbf: time until a host that has failed is up again.",
+)
+@click.option(
+    "--plot",
+    metavar="PICTURE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw when jobs wait, run and restart, as .svg, .png or .pdf.",
+)
 @out_file_option("Write what --json prints to this file.", metavar="FILE.json")
 @json_option
 def cluster_command(
@@ -47,6 +69,9 @@ def cluster_command(
     overrides: list[Override],
     seed: int | None,
     placements: int | None,
+    host_mtbf: int | None,
+    host_repair: int | None,
+    plot: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -56,6 +81,7 @@ def cluster_command(
     wait as they would in one simulation of all; where the loads of jobs on a link add up to more
     than it carries, they slow down."""
     loaded = load(scenario, overrides, seed)
+    failures = _failures(host_mtbf, host_repair)
     with Reporter() if as_json else reporter_for(Console(stderr=True)) as reporter:
         count = 0
 
@@ -65,14 +91,36 @@ def cluster_command(
             reporter.stage(f"simulation {count}: {alone.jobs[0].name}")
             return run(alone)
 
-        found = estimate(loaded, simulate, placements)
+        found = estimate(loaded, simulate, placements, failures)
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
     if out is not None:
         write_whole(out, text.encode())
+    if plot is not None:
+        _draw(found, plot)
     if as_json:
         click.echo(text, nl=False)
     else:
         _print(found)
+
+
+def _failures(mtbf: int | None, repair: int | None) -> HostFailures | None:
+    if (mtbf is None) != (repair is None):
+        raise click.UsageError("expected --host-mtbf and --host-repair together")
+    if mtbf == 0 or repair == 0:
+        raise click.UsageError(f"--host-{'repair' if mtbf else 'mtbf'}: expected more than 0s")
+    return None if mtbf is None or repair is None else HostFailures(mtbf, repair)
+
+
+def _draw(found: ClusterEstimate, file: Path) -> None:
+    chart = job_rows(
+        found.schedule,
+        {job.name: job.runs_ns for job in found.jobs},
+        "runs",
+        {job.name: job.restarts_ns for job in found.jobs},
+    )
+    if chart is not None:
+        draw_chart(chart, file)
+        click.echo(f"Picture: {file}", err=True)
 
 
 def _print(found: ClusterEstimate) -> None:
@@ -98,9 +146,17 @@ def _print(found: ClusterEstimate) -> None:
         ("waiting", f"mean {time_text(schedule.waiting_mean_ns)}"),
         ("completion", f"mean {time_text(schedule.completion_mean_ns)}"),
         ("utilization", f"{percent_text(schedule.utilization)} of {schedule.ranks} ranks"),
-        ("failures", str(sum(job.failures for job in jobs))),
+        ("failures", _failures_text(found)),
         ("goodput", f"{percent_text(found.goodput)} of the time of the jobs"),
         ("fairness", f"{found.fairness:.3f} (Jain's index of the speeds)"),
     ]
     console.print()
     console.print(table(("all jobs", ""), summary, numbers=False))
+
+
+def _failures_text(found: ClusterEstimate) -> str:
+    text = f"{sum(job.failures for job in found.jobs)}"
+    if found.host_failures:
+        hit = sum(job.interruptions for job in found.jobs)
+        text += f", and {found.host_failures} of hosts, which interrupted jobs {hit} times"
+    return text

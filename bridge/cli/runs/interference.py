@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
+from bridge.batch.adjustments import Phases, Priorities, adjustments, require_adjustable
 from bridge.batch.interference import (
     NO_JOBS,
     TOGETHER,
+    Adjusted,
+    Adjustment,
     Interference,
     JobSlowdown,
     SharedLinks,
+    adjusted_point,
+    fairness,
     interference,
     points,
+    slowdowns_of,
 )
 from bridge.batch.points import Point
 from bridge.cli.console import output
@@ -51,8 +59,20 @@ _MOST_PAIRS = 20
 @jobs_option
 @on_option
 @out_folder_option(
-    "Folder for the results: together, alone-JOB for each job, and interference.json. By default "
-    "results/NAME-interference; none with --json. What is complete there is not run again.",
+    "Folder for the results: together, alone-JOB for each job, adjusted, and interference.json. By "
+    "default results/NAME-interference; none with --json. What is complete there is not run again.",
+)
+@click.option(
+    "--priorities",
+    type=click.Choice(["crux"]),
+    help="Simulate the jobs once more with other traffic classes. crux: jobs that compute more for "
+    "what they send come first.",
+)
+@click.option(
+    "--phases",
+    type=click.Choice(["cassini"]),
+    help="Simulate the jobs once more with delays. cassini: jobs that share links start so that "
+    "one computes while the other communicates.",
 )
 @json_option
 def interference_command(
@@ -63,6 +83,8 @@ def interference_command(
     jobs: int | None,
     address: str | None,
     out: Path | None,
+    priorities: Priorities | None,
+    phases: Phases | None,
     as_json: bool,
 ) -> None:
     """Show what jobs on one network do to each other.
@@ -73,6 +95,7 @@ def interference_command(
     loaded = load(scenario, overrides, seed)
     if not loaded.jobs:
         raise InputError(f"{scenario}: {NO_JOBS}")
+    require_adjustable(loaded, priorities, phases)
     with ExitStack() as until_printed:
         if as_json and out is None:
             made = TemporaryDirectory(prefix="cosim-interference-")
@@ -88,7 +111,14 @@ def interference_command(
             return [one.result for one in outcomes if one.result is not None]
 
         (together,) = simulate([Point(TOGETHER, loaded)])
-        found = interference(together, simulate(points(loaded, together)))
+        alone = simulate(points(loaded, together))
+        found = interference(together, alone)
+        if priorities is not None or phases is not None:
+            changes = adjustments(found, alone, priorities, phases)
+            (changed,) = simulate([adjusted_point(loaded, together, changes)])
+            after = slowdowns_of(changed, alone)
+            fair = fairness([job.slowdown for job in after])
+            found = replace(found, adjusted=Adjusted(fair, after, changes))
         text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
         if as_json:
             click.echo(text, nl=False)
@@ -109,19 +139,18 @@ def _folder(scenario: Scenario) -> Path:
 def _print(found: Interference) -> None:
     console = output()
     console.print(table(_JOBS, [_job_cells(job) for job in found.jobs]))
-    slowdowns = [job.slowdown for job in found.jobs]
     schedule = found.schedule
     rows = [
-        (
-            "slowdown",
-            f"mean {_ratio(sum(slowdowns) / len(slowdowns))}, {_ratio(max(slowdowns))} most",
-        ),
+        ("slowdown", _mean_and_most(found.jobs)),
         ("fairness", f"{found.fairness:.3f} (Jain's index of the speeds)"),
         ("utilization", f"{percent_text(schedule.utilization)} of {schedule.ranks} ranks"),
         ("completion", f"mean {time_text(schedule.completion_mean_ns)}"),
     ]
     console.print()
     console.print(table(("all jobs", ""), rows, numbers=False))
+    if found.adjusted is not None:
+        console.print()
+        _print_adjusted(found.adjusted)
     if not found.pairs:
         return
     console.print()
@@ -129,6 +158,33 @@ def _print(found: Interference) -> None:
     console.print(table(headings, [_pair_cells(pair) for pair in found.pairs[:_MOST_PAIRS]]))
     if len(found.pairs) > _MOST_PAIRS:
         console.print(f"and {len(found.pairs) - _MOST_PAIRS} more pairs")
+
+
+def _print_adjusted(found: Adjusted) -> None:
+    console = output()
+    headings = ("adjusted", "class", "GPU intensity", "delay", "together", "slowdown")
+    rows = [_adjusted_cells(job, found.adjustments[job.name]) for job in found.jobs]
+    console.print(table((*headings, "worst iteration"), rows))
+    console.print(
+        f"Slowdown: {_mean_and_most(found.jobs)}; fairness {found.fairness:.3f}", highlight=False
+    )
+
+
+def _mean_and_most(jobs: Sequence[JobSlowdown]) -> str:
+    slowdowns = [job.slowdown for job in jobs]
+    return f"mean {_ratio(sum(slowdowns) / len(slowdowns))}, {_ratio(max(slowdowns))} most"
+
+
+def _adjusted_cells(job: JobSlowdown, change: Adjustment) -> tuple[str, ...]:
+    return (
+        job.name,
+        "–" if change.traffic_class is None else str(change.traffic_class),
+        "–" if change.gpu_intensity is None else f"{change.gpu_intensity:.3g}",
+        time_text(change.delay_ns),
+        time_text(job.together_ns),
+        _ratio(job.slowdown),
+        _ratio(max(job.iteration_slowdowns)),
+    )
 
 
 _JOBS = ("job", "ranks", "waiting", "alone", "together", "slowdown", "worst iteration")

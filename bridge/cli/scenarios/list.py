@@ -15,6 +15,7 @@ from frontend import collectives
 from frontend.fabrics import FABRICS
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
+from frontend.placements import PLACEMENTS
 from frontend.schema.compute import ACCELERATORS, Accelerator
 from frontend.topologies import TOPOLOGIES
 from frontend.transports import PROTOCOLS
@@ -55,6 +56,7 @@ def _catalogue() -> dict[str, dict[str, str]]:
             operation: ", ".join(algorithms)
             for operation, algorithms in collectives.algorithm_names().items()
         },
+        "placements": {name: policy.description for name, policy in PLACEMENTS.items()},
         "transports": {name: protocol.description for name, protocol in PROTOCOLS.items()},
         "tcp_variants": dict.fromkeys(get_args(Variant), ""),
         "models": {

@@ -28,7 +28,7 @@ from bridge.present.comparison import compare, differing_keys, signed_percent
 from bridge.present.deciding import what_decides, what_differs
 from bridge.present.metrics import METRICS, is_estimate, path_times
 from bridge.present.page import html
-from bridge.present.pictures import charts
+from bridge.present.pictures import charts, job_charts
 from bridge.present.pictures.chart import Chart
 from bridge.present.pictures.charts import key_text, sweep_chart
 from bridge.present.pictures.links import hottest, link_heat, link_map
@@ -243,6 +243,7 @@ def where_time_went(results: Results) -> Parts:
             caption = f"The longest of {len(result.collectives)} collectives"
             content = html.table(caption, columns, cells(columns, longest))
             parts.append(html.fold(f"Longest collectives{of(results, name)}", content))
+    parts += _each(results, job_charts.jobs) + _each(results, job_charts.occupancy)
     return parts + _each(results, _timeline)
 
 

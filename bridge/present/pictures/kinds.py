@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bridge.errors import InputError
 from bridge.present.metrics import METRICS
-from bridge.present.pictures import charts
+from bridge.present.pictures import charts, job_charts
 from bridge.present.pictures.chart import Chart
 from bridge.present.pictures.chart_picture import draw_chart
 from bridge.present.pictures.charts import ALL, Window, sweep_chart
@@ -168,6 +168,12 @@ KINDS = {
         lambda results, view: timeline(_single(results), view.ranks, view.window),
         "a timeline, which `cosim run --timeline` writes",
         ("ranks", "window"),
+    ),
+    "jobs": _kind(
+        "when jobs wait and run", _of_one(job_charts.jobs), "jobs that ran to their ends"
+    ),
+    "cluster": _kind(
+        "ranks with a job over time", _of_one(job_charts.occupancy), "jobs that ran to their ends"
     ),
     "topology": PictureKind("ranks, switches and links", _topology),
     "sweep": _kind(

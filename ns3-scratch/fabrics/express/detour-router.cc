@@ -111,6 +111,7 @@ DetourRouter::Route(Packet& packet)
         m_order.Send(packet);
     }
     packet.path = m_choices.empty() ? m_routes.GetPath(path) : ChoosePath(path);
+    m_flows.Classify(packet);
 }
 
 void

@@ -59,7 +59,7 @@ ExpressDatapath::ExpressDatapath(const DatapathSetup& setup,
     m_transport->Attach(*m_router, client);
     if (PulledTransport* const pulled = m_transport->GetPulled(); pulled != nullptr)
     {
-        m_interfaces.emplace(setup, m_links, *m_router, pulled->GetTrafficClass());
+        m_interfaces.emplace(setup, m_links, *m_router, m_flows);
         pulled->SetPuller(*m_interfaces);
         m_router->CallOnReroute([this] { m_interfaces->OnReroute(); });
     }

@@ -4,6 +4,8 @@
 
 #include "fabrics/express/express-flows.h"
 
+#include "transport/pulled-sender.h"
+
 #include "ns3/data-rate.h"
 
 #include <algorithm>
@@ -18,6 +20,8 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
       m_links(setup.links),
       m_transport(transport),
       m_payloadBytes(setup.format.payloadBytes),
+      m_dataClass(transport.GetPulled() == nullptr ? uint8_t{0}
+                                                   : transport.GetPulled()->GetTrafficClass()),
       m_connections(setup.topology.pathSource.size())
 {
     for (FlowId flow = 0; flow < m_connections.size(); ++flow)

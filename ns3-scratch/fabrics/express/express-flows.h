@@ -43,6 +43,23 @@ class ExpressFlows
         return packet.toSender ? m_connections[packet.flow].reverse : packet.flow;
     }
 
+    /// Give a packet in the class of data the class of its flow, if ranks have classes.
+    void Classify(Packet& packet) const
+    {
+        if (m_topology.HasClasses() && packet.trafficClass == m_dataClass)
+        {
+            packet.trafficClass = GetClass(packet.flow) & 7U;
+        }
+    }
+
+    /// @return the traffic class of the data of a flow
+    uint8_t GetClass(FlowId flow) const
+    {
+        return m_topology.HasClasses()
+                   ? static_cast<uint8_t>(m_topology.rankClass[m_topology.pathSource[flow]])
+                   : m_dataClass;
+    }
+
     /// @return the sending endpoint of a flow; null before its first message
     FlowSender* GetSender(FlowId flow) const
     {
@@ -95,6 +112,7 @@ class ExpressFlows
     const LiveLinks& m_links;
     Transport& m_transport;
     const uint32_t m_payloadBytes; //!< of a full data packet
+    const uint8_t m_dataClass;     //!< in which the transport sends data
     const HandshakePlan* m_handshakes{nullptr};
     std::vector<Connection> m_connections; //!< per flow
 };

@@ -55,7 +55,8 @@ ExpressLinks::PreparePauses()
     {
         const LinkState& state = m_states.Get(link);
         between[{state.source, state.target}].push_back(link);
-        m_ports[state.source].push_back(link);
+        const std::size_t places = m_topology.HasClasses() ? PulledPort::CLASSES : 1;
+        m_ports[state.source].insert(m_ports[state.source].end(), places, link);
     }
     m_back.assign(m_states.GetCount(), NONE);
     for (const auto& [ends, links] : between)
@@ -196,10 +197,10 @@ ExpressLinks::Held
 ExpressLinks::FindCause(const Held& held, const std::set<Held>& stuck) const
 {
     const uint32_t node = m_states.Get(held.link).target;
-    for (uint32_t port = 0; port < m_ports[node].size(); ++port)
+    for (const uint32_t link : m_ports[node])
     {
-        const Held other{m_ports[node][port], held.trafficClass};
-        const auto isElsewhere = [port](uint32_t one) { return one != port; };
+        const Held other{link, held.trafficClass};
+        const auto isElsewhere = [&](uint32_t port) { return m_ports[node][port] != link; };
         if (stuck.contains(other) &&
             !m_buffers[node]->IsStuck(held.link, held.trafficClass, isElsewhere))
         {
@@ -278,7 +279,8 @@ ExpressLinks::Set(uint32_t link)
     const LinkState& state = m_states.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(m_makePort({m_clock, state, *m_buffers[state.source], *m_receiver}));
+        m_links.push_back(m_makePort(
+            {m_clock, state, *m_buffers[state.source], *m_receiver, m_topology.HasClasses()}));
     }
     TransmissionTimes& times =
         m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes, m_timeUnitPs)

@@ -130,9 +130,10 @@ class ExpressLinks : private PauseChannel
     std::map<uint64_t, TransmissionTimes> m_times; //!< keyed by rate
     uint64_t m_refusals{0};
     const Topology& m_topology;
-    std::vector<uint32_t> m_back;               //!< per link: that in the other direction, or NONE
-    std::vector<std::vector<uint32_t>> m_ports; //!< per node: the links that leave it, by port
-    std::map<Held, uint32_t> m_held;            //!< now, and by how many pauses in a row
+    std::vector<uint32_t> m_back; //!< per link: that in the other direction, or NONE
+    /// per node and each place of a port in its buffer: the link of the port
+    std::vector<std::vector<uint32_t>> m_ports;
+    std::map<Held, uint32_t> m_held; //!< now, and by how many pauses in a row
     uint32_t m_longestChain{0};
     std::map<Held, Stop> m_stops;                  //!< of ports that have got the frame
     std::vector<PauseHop> m_spread;                //!< of the stops that have ended

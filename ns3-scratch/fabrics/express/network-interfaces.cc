@@ -183,12 +183,12 @@ NetworkInterface::OnDue()
 NetworkInterfaces::NetworkInterfaces(const DatapathSetup& setup,
                                      ExpressLinks& links,
                                      Router& router,
-                                     uint8_t trafficClass)
+                                     const ExpressFlows& flows)
     : m_clock(setup.clock),
       m_states(setup.links),
       m_links(links),
       m_router(router),
-      m_trafficClass(trafficClass),
+      m_flows(flows),
       m_places(setup.topology.pathSource.size())
 {
 }
@@ -225,7 +225,7 @@ NetworkInterfaces::Bind(FlowId flow, PulledSender& sender)
                                                                 m_links,
                                                                 link,
                                                                 m_router,
-                                                                m_trafficClass);
+                                                                m_flows.GetClass(flow));
     }
     m_places[flow] = {link, m_interfaces[link]->Add(sender), &sender};
 }

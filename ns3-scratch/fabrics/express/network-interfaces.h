@@ -6,6 +6,7 @@
 #define COSIM_NETWORK_INTERFACES_H
 
 #include "clock/lazy-timer.h"
+#include "fabrics/express/express-flows.h"
 #include "fabrics/express/express-links.h"
 #include "fabrics/express/pulled-port.h"
 #include "fabrics/express/router.h"
@@ -106,12 +107,12 @@ class NetworkInterfaces final : public PacketPuller
      * @param setup what the datapath works with
      * @param links the links; must outlive this object
      * @param router gives packets their path; must outlive this object
-     * @param trafficClass traffic class of all packets
+     * @param flows tell their traffic classes; must outlive this object
      */
     NetworkInterfaces(const DatapathSetup& setup,
                       ExpressLinks& links,
                       Router& router,
-                      uint8_t trafficClass);
+                      const ExpressFlows& flows);
 
     // PacketPuller
     void Wake(FlowId flow, PulledSender& sender) override;
@@ -136,7 +137,7 @@ class NetworkInterfaces final : public PacketPuller
     const LiveLinks& m_states;
     ExpressLinks& m_links;
     Router& m_router;
-    const uint8_t m_trafficClass;
+    const ExpressFlows& m_flows;
     std::vector<Place> m_places;                                 //!< per flow
     std::vector<std::unique_ptr<NetworkInterface>> m_interfaces; //!< per link; null if not used
 };

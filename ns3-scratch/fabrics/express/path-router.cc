@@ -23,6 +23,7 @@ void
 PathRouter::Route(Packet& packet)
 {
     packet.path = m_states.GetPath(m_flows.GetPathOf(packet));
+    m_flows.Classify(packet);
 }
 
 void

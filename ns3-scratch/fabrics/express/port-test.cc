@@ -229,7 +229,8 @@ class PortTest : public UnitTest<PortTest>
   public:
     using UnitTest::UnitTest;
 
-    /// Random networks with losses, marks, a withdrawal and many events of one picosecond.
+    /// Random networks with losses, marks, a withdrawal and many events of one picosecond. Queues
+    /// for classes change nothing as long as all packets have the same one.
     void AreEqualIfNothingIsPaused()
     {
         std::mt19937 random(1);
@@ -241,7 +242,12 @@ class PortTest : public UnitTest<PortTest>
             const Plan plan(random);
             const auto fast = RunWith(plan, BusyUntilPort::Make);
             const auto full = RunWith(plan, PulledPort::Make);
+            const auto classed = RunWith(plan, [](PortSetup setup) {
+                setup.hasClasses = true;
+                return PulledPort::Make(setup);
+            });
             NS_TEST_ASSERT_MSG_EQ((fast->log == full->log), true, "packets of trial " << trial);
+            NS_TEST_ASSERT_MSG_EQ((fast->log == classed->log), true, "packets of trial " << trial);
             NS_TEST_ASSERT_MSG_LT_OR_EQ(2 * full->events, 5 * fast->events, "number of events");
             withdrawn += fast->withdrawn;
             for (std::size_t port = 0; port < fast->counters.size(); ++port)
@@ -294,6 +300,30 @@ class PortTest : public UnitTest<PortTest>
         NS_TEST_ASSERT_MSG_EQ((setup.sink.arrivals == expected), true, "slots of arrival");
     }
 
+    /// A buffer of two packets: two of class 0 wait behind one that is sent. There is no room for a
+    /// fourth one of class 0, but for one of class 1 if each class has a queue.
+    void KeepsRoomForEachClass()
+    {
+        for (const bool hasClasses : {false, true})
+        {
+            for (const uint32_t trafficClass : {0U, 1U})
+            {
+                const SimulatorSession session(1);
+                Setup setup(2 * SMALLEST, hasClasses);
+                for (Packet& packet : setup.packets)
+                {
+                    NS_TEST_ASSERT_MSG_EQ(setup.port.Offer(&packet), true, "there is room");
+                }
+                Packet last = setup.packets[0];
+                last.trafficClass = trafficClass & 7U;
+                NS_TEST_ASSERT_MSG_EQ(setup.port.Offer(&last),
+                                      (hasClasses && trafficClass == 1),
+                                      "class " << trafficClass);
+                Simulator::Run();
+            }
+        }
+    }
+
     /// A source keeps its packets until they are sent, so a pause stops them, too.
     void PullsWhenItHasNothingElse()
     {
@@ -312,10 +342,14 @@ class PortTest : public UnitTest<PortTest>
     }
 
   private:
-    /// A port with an unlimited buffer, and three packets of one slot.
+    /// A port, and three packets of one slot.
     struct Setup
     {
-        Setup()
+        /// @param bufferBytes the buffer of the port; 0: unlimited
+        /// @param hasClasses as in PortSetup
+        explicit Setup(uint64_t bufferBytes = 0, bool hasClasses = false)
+            : state{0, 1, RATE_BPS, 0, bufferBytes, 0, 0, true},
+              port{{CausalSimulator::Get(), state, buffer, sink, hasClasses}}
         {
             port.Set(times, state);
             for (uint32_t i = 0; i < packets.size(); ++i)
@@ -327,9 +361,9 @@ class PortTest : public UnitTest<PortTest>
 
         Sink sink;
         DropTailBuffer buffer{BufferRules{}};
-        LinkState state{0, 1, RATE_BPS, 0, 0, 0, 0, true};
+        LinkState state;
         TransmissionTimes times{RATE_BPS, SMALLEST};
-        PulledPort port{{CausalSimulator::Get(), state, buffer, sink}};
+        PulledPort port;
         std::array<Packet, 3> packets{};
     };
 };
@@ -340,6 +374,7 @@ const UnitTestSuite<PortTest> g_portTests(
         {"both kinds are equal if nothing is paused", &PortTest::AreEqualIfNothingIsPaused},
         {"what is not paused is sent", &PortTest::SendsWhatIsNotPaused},
         {"the highest class is sent first", &PortTest::SendsTheHighestClassFirst},
+        {"each class has room of its own", &PortTest::KeepsRoomForEachClass},
         {"a source is asked when nothing waits", &PortTest::PullsWhenItHasNothingElse},
     });
 

@@ -246,6 +246,7 @@ struct PortSetup
     const LinkState& state;   //!< its link at the start
     SwitchBuffer& buffer;     //!< buffer of its source; must outlive the port
     Port::Receiver& receiver; //!< receives the packets; must outlive the port
+    bool hasClasses{false};   //!< whether each traffic class has a place of its own in the buffer
 };
 
 /// Makes the ports of a fabric.

@@ -15,9 +15,14 @@ namespace cosim
 PulledPort::PulledPort(const PortSetup& setup)
     : m_clock(setup.clock),
       m_receiver(setup.receiver),
-      m_latencyPs(static_cast<int64_t>(setup.state.latencyPs)),
-      m_buffer(setup.buffer, *this)
+      m_latencyPs(static_cast<int64_t>(setup.state.latencyPs))
 {
+    const std::size_t places = setup.hasClasses ? CLASSES : 1;
+    m_buffers.reserve(places);
+    for (std::size_t place = 0; place < places; ++place)
+    {
+        m_buffers.emplace_back(setup.buffer, *this);
+    }
 }
 
 void
@@ -113,7 +118,10 @@ PulledPort::Set(TransmissionTimes& times, const LinkState& state)
             Resume(trafficClass);
         }
     }
-    m_buffer.SetLink(state);
+    for (PortBuffer& buffer : m_buffers)
+    {
+        buffer.SetLink(state);
+    }
     if (m_source != nullptr)
     {
         SendNext();
@@ -125,12 +133,13 @@ PulledPort::Take(Packet* packet, bool isDroppable)
 {
     const uint32_t bytes = packet->wireBytes;
     const int64_t durationPs = m_times->Get(bytes);
-    if (!m_buffer.Enter(*packet, MakePassage(*packet), isDroppable, m_counters))
+    PortBuffer& buffer = GetBuffer(*packet);
+    if (!buffer.Enter(*packet, MakePassage(*packet), isDroppable, m_counters))
     {
         return false;
     }
     uint64_t length = m_waitingBytes + bytes;
-    if (!m_buffer.IsGuarded())
+    if (!buffer.IsGuarded())
     { // as LinkCounters says, with the rest of the packet in transmission
         const int64_t restPs = std::max<int64_t>(0, m_endPs - m_clock.GetNowPs());
         length = m_times->GetBytes(restPs + m_waitingPs + durationPs);
@@ -157,7 +166,7 @@ PulledPort::TakeNext()
         Packet* const packet = queue.Pop();
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
-        m_buffer.Leave(*packet, MakePassage(*packet), m_counters);
+        GetBuffer(*packet).Leave(*packet, MakePassage(*packet), m_counters);
         if (packet->isProbe && packet->hop > 0 && !packet->toSender)
         {
             static_cast<ProbePacket*>(packet)->telemetry->Add(m_clock.GetNowPs(),
@@ -212,7 +221,7 @@ PulledPort::Withdraw(std::vector<Packet*>& packets)
         for (RingBuffer<Packet*>& queue = m_queues[trafficClass]; !queue.IsEmpty();)
         {
             packets.push_back(queue.Pop());
-            m_buffer.Withdraw(MakePassage(*packets.back()));
+            GetBuffer(*packets.back()).Withdraw(MakePassage(*packets.back()));
         }
     }
     m_waitingBytes = 0;

@@ -45,6 +45,8 @@ class PacketSource
 class PulledPort final : public Port
 {
   public:
+    static constexpr std::size_t CLASSES = 8;
+
     /// @param setup what the port works with
     explicit PulledPort(const PortSetup& setup);
 
@@ -116,7 +118,11 @@ class PulledPort final : public Port
     uint64_t TakeLongestQueue() override;
 
   private:
-    static constexpr std::size_t CLASSES = 8;
+    /// @return the place in the buffer of the node that a packet takes
+    PortBuffer& GetBuffer(const Packet& packet)
+    {
+        return m_buffers[m_buffers.size() == 1 ? 0 : packet.trafficClass];
+    }
 
     /// A packet in transmission or on its way.
     struct Transit
@@ -179,7 +185,7 @@ class PulledPort final : public Port
     CausalSimulator& m_clock;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
-    PortBuffer m_buffer;
+    std::vector<PortBuffer> m_buffers;   //!< one for all packets, or one for each class
     TransmissionTimes* m_times{nullptr}; //!< not owned
     PacketSource* m_source{nullptr};     //!< not owned
     Completion m_completion{*this};

@@ -231,6 +231,7 @@ ExpressReceiver::SendAck(uint8_t flags)
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = true;
+    segment->trafficClass = 0; // a reused segment has that of its flow
     segment->ect = m_tcb && m_tcb->m_ecnMode == TcpSocketState::DctcpEcn;
     segment->ce = false;
     segment->flags = flags;

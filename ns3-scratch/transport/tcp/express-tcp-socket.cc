@@ -195,6 +195,7 @@ ExpressTcpSocket::MakeSegment(uint8_t flags, SequenceNumber32 sequence, uint32_t
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = false;
+    segment->trafficClass = 0; // a reused segment has that of its flow
     segment->ce = false;
     segment->flags = flags;
     segment->payloadBytes = payloadBytes;

@@ -141,6 +141,7 @@ TcpSender::SendSegment(uint32_t bytes)
     segment->flow = m_flow;
     segment->hop = 0;
     segment->toSender = false;
+    segment->trafficClass = 0; // a reused segment has that of its flow
     segment->ect = m_config.ecn;
     segment->ce = false;
     segment->flags = TcpHeader::ACK;

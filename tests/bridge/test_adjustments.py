@@ -1,0 +1,207 @@
+"""Delays and priorities that make jobs disturb each other less, against closed forms and search."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, product
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.batch.phases import Circle, Pattern, delays
+from bridge.batch.priorities import traffic_classes
+from bridge.cli.main import main
+from tests.bridge.job_parts import FLAT, RING
+
+LINK = 7
+
+
+def training(duty: float, period: float = 1000, load: float = 1, link: int = LINK) -> Pattern:
+    """A job that communicates for a part of each iteration, from its beginning."""
+    return Pattern(period, ((0, duty * period),), {link: load})
+
+
+def meeting_ns(patterns: list[Pattern], late: list[float], load: float = 1) -> float:
+    """Time in one common period for which two jobs communicate at once, by merging intervals."""
+    period = max(one.period_ns for one in patterns)
+    spans = []
+    for one, delay in zip(patterns, late, strict=True):
+        (phase,) = one.phases
+        begins = [delay + turn * one.period_ns for turn in range(-2, 2 + int(period))]
+        spans.append([(at + phase[0], at + phase[1]) for at in begins if at < 2 * period])
+    return sum(max(0.0, min(a[1], b[1], period) - max(a[0], b[0], 0)) for a, b in product(*spans))
+
+
+@given(st.floats(0.02, 1), st.floats(0.02, 1), st.floats(0, 5000), st.floats(0, 5000))
+def test_two_equal_jobs_meet_as_little_as_they_must(one, other, first, second):
+    """On one link, the least overlap is 1 less than the sum of their parts of the period: nothing
+    up to 1/2 each, 20 % at 60 %. The steps of the circle round it by at most 1 / 180."""
+    jobs = {"a": training(one), "b": training(other)}
+    found = delays(jobs, {"a": first, "b": second})
+    assert min(found.values()) == 0
+    assert all(0 <= delay < 1000 for delay in found.values())
+    start = [(at + found[name]) % 1000 for name, at in (("a", first), ("b", second))]
+    met = meeting_ns(list(jobs.values()), start)
+    least = max(0, one + other - 1) * 1000
+    assert least - 1e-6 <= met <= least + 1000 / 180
+
+
+@pytest.mark.parametrize(("duty", "least"), [(0.5, 0), (0.6, 0.2), (0.75, 0.5), (1, 1)])
+def test_the_excess_of_two_equal_jobs(duty: float, least: float) -> None:
+    circle = Circle.of([training(duty), training(duty)])
+    assert circle is not None
+    assert circle.excess(circle.best()) == pytest.approx(least, abs=1e-9)
+    assert circle.excess([0, 0]) == pytest.approx(duty)
+
+
+def test_links_with_room_for_both_ask_for_no_delay() -> None:
+    assert delays(
+        {"a": training(0.9, load=0.5), "b": training(0.9, load=0.5)}, {"a": 0, "b": 9}
+    ) == {
+        "a": 0,
+        "b": 0,
+    }
+
+
+def test_jobs_that_share_nothing_are_not_delayed() -> None:
+    jobs = {"a": training(0.5), "b": training(0.5, link=1), "c": training(0.5)}
+    found = delays(jobs, {"a": 0, "b": 0, "c": 0})
+    assert found == {"a": pytest.approx(0), "b": 0, "c": pytest.approx(500, abs=1000 / 360)}
+
+
+def test_a_job_with_half_the_period_fits_between() -> None:
+    """It communicates twice on the circle, for 25 % of it each time; the other for 25 %."""
+    circle = Circle.of([training(0.25, 2000), training(0.5, 1000)])
+    assert circle is not None
+    assert circle.perimeter_ns == 2000
+    assert circle.excess(circle.best()) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("other", [1618, 31_415_926])
+def test_periods_that_fit_no_circle_are_left_alone(other: float) -> None:
+    """Of 1000 and 1618, 16 periods of the one are near 10 of the other, but not of the third."""
+    jobs = [training(0.5, 1000), training(0.5, other), training(0.5, 1271)]
+    assert Circle.of(jobs) is None
+    found = delays(dict(zip("abc", jobs, strict=True)), {"a": 0, "b": 0, "c": 0})
+    assert found == {"a": 0, "b": 0, "c": 0}
+
+
+def test_jobs_that_interleave_already_are_not_delayed() -> None:
+    jobs = {"a": training(0.4), "b": training(0.4)}
+    assert delays(jobs, {"a": 0, "b": 450}) == {"a": 0, "b": 0}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 8), st.floats(0.3, 1)), min_size=2, max_size=3),
+    st.data(),
+)
+def test_the_best_angles_against_all(jobs, data):
+    """In steps of an eighth of the period, against every combination of angles. Turning one after
+    another finds the best one of two jobs; of three, one that turning any single job cannot
+    improve."""
+    links = [data.draw(st.sets(st.integers(0, 2), min_size=1)) | {0} for _ in jobs]
+    patterns = [
+        Pattern(800, ((0, 100.0 * length),), dict.fromkeys(sorted(used), load))
+        for (length, load), used in zip(jobs, links, strict=True)
+    ]
+    circle = Circle.of(patterns)
+    assert circle is not None
+    step = circle.steps // 8
+    angles = circle.best()
+    found = circle.excess(angles)
+    if len(jobs) == 2:
+        least = min(circle.excess([0, step * turn]) for turn in range(8))
+        assert found == pytest.approx(least, abs=1e-9)
+    for job, turn in product(range(len(jobs)), range(8)):
+        other = [*angles[:job], (angles[job] + step * turn) % circle.steps, *angles[job + 1 :]]
+        assert found <= circle.excess(other) + 1e-9
+
+
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=6),
+    st.integers(1, 4),
+    st.data(),
+)
+def test_classes_against_all_cuts(values, count, data):
+    """Every way to cut the order of intensities, and what it costs, is the oracle."""
+    names = [f"j{number}" for number in range(len(values))]
+    intensities = dict(zip(names, map(float, values), strict=True))
+    every = [frozenset(pair) for pair in combinations(names, 2)]
+    pairs = {pair for pair in every if data.draw(st.booleans())}
+    found = traffic_classes(intensities, pairs, range(count))
+    order = sorted(names, key=lambda name: (-intensities[name], name))
+
+    def cost(classes):
+        return sum(
+            max(intensities[name] for name in pair)
+            for pair in pairs
+            if len({classes[name] for name in pair}) == 1
+        )
+
+    least = min(
+        cost(dict(zip(order, classes, strict=True)))
+        for classes in product(range(count), repeat=len(order))
+        if list(classes) == sorted(classes, reverse=True)
+    )
+    assert cost(found) == least
+    assert [found[name] for name in order] == sorted(found.values(), reverse=True)
+
+
+def told(scenarios, tmp_path, *options):
+    file = scenarios / "jobs_phases.yaml"
+    answer = CliRunner().invoke(
+        main, ["interference", str(file), "--json", "--out", str(tmp_path), *options]
+    )
+    assert answer.exit_code == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_a_delay_ends_what_two_trainings_do_to_each_other(scenarios, tmp_path, fabric):
+    """Each communicates for less than half of its time, so with a delay it is as fast as alone."""
+    found = told(scenarios, tmp_path, "--set", f"fabric={fabric}", "--phases", "cassini")
+    assert all(job["slowdown"] > 1.07 for job in found["jobs"])
+    adjusted = found["adjusted"]
+    assert [job["slowdown"] for job in adjusted["jobs"]] == [pytest.approx(1, abs=1e-6)] * 2
+    assert adjusted["fairness"] == pytest.approx(1)
+    delay = sorted(change["delay_ns"] for change in adjusted["adjustments"].values())
+    iteration = found["jobs"][0]["alone_ns"] / 8
+    assert delay[0] == 0 < delay[1] < iteration
+    # The folder has the jobs as they were simulated.
+    scenario = json.loads((tmp_path / "adjusted" / "result.json").read_text())["scenario"]
+    assert {job["arrival"] for job in scenario["jobs"]} == {"0ps", f"{round(delay[1] * 1000)}ps"}
+
+
+def test_the_job_that_computes_more_comes_first(scenarios, tmp_path):
+    """Both send the same, the second one computes for a quarter of the time: its intensity is a
+    quarter, its class lower, and the first one is nearly as fast as alone."""
+    fast = "jobs.1.workload.compute={peak_flops: 1TFLOPS, memory_bandwidth: 400GB/s}"
+    found = told(scenarios, tmp_path, "--set", fast, "--priorities", "crux")
+    first, second = (found["adjusted"]["adjustments"][name] for name in ("first", "second"))
+    assert (first["traffic_class"], second["traffic_class"]) == (5, 4)
+    assert first["gpu_intensity"] == pytest.approx(4 * second["gpu_intensity"], rel=1e-3)
+    before, after = found["jobs"][0], found["adjusted"]["jobs"][0]
+    assert after["slowdown"] < 1.005 < before["slowdown"]
+
+
+def test_without_options_nothing_is_adjusted(scenarios, tmp_path):
+    assert "adjusted" not in told(scenarios, tmp_path)
+
+
+def test_a_job_without_a_class_beside_others_takes_what_it_takes_alone(tmp_path):
+    """Its ports have queues for classes when it is alone, too."""
+    content = {
+        "topology": FLAT,
+        "transport": {"protocol": "roce"},
+        "jobs": [
+            {"name": "a", "ranks": 4, "traffic_class": 1, "workload": RING},
+            {"name": "b", "ranks": 4, "workload": RING},
+        ],
+    }
+    file = tmp_path / "mix.yaml"
+    file.write_text(json.dumps(content))
+    answer = CliRunner().invoke(main, ["interference", str(file), "--json"])
+    assert [job["slowdown"] for job in json.loads(answer.stdout)["jobs"]] == [1, 1]

@@ -1,0 +1,159 @@
+"""Traffic classes of jobs: a port sends what has a higher class first, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bridge
+from frontend import ScenarioError
+from tests.bridge.job_parts import CLOS, DLRM, RING
+from tests.bridge.test_jobs import KINDS, LLM, ONE_LINK, TO_ALL, job, measured, run, times
+
+LONG: dict[str, Any] = TO_ALL | {"bytes": "40MB"}
+TCP = {"transport": {"variant": "cubic", "window": "0.15MB"}}
+ROCE = {"transport": {"protocol": "roce"}}
+LOSSLESS = ROCE | {"switches": {"buffer_sharing": "pfc"}}
+SHARED = {"switches": {"buffer_sharing": "dynamic"}}
+MARKING: dict[str, Any] = {
+    "transport": {"variant": "dctcp", "window": "2MB", "ecn": True},
+    "switches": {"ecn_threshold": "100KB"},
+}
+MIX: dict[str, dict[str, Any]] = {
+    "tcp": TCP,
+    "shared": TCP | SHARED,
+    "marking": MARKING,
+    "roce": ROCE,
+    "lossless": LOSSLESS,
+}
+
+
+@pytest.fixture(params=MIX)
+def network(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """How packets are sent and dropped."""
+    return MIX[request.param]
+
+
+def on_one_link(classes, work=LONG, **more):
+    """Two jobs that share one link of 10 Gb/s, with these classes."""
+    jobs = [
+        job("a", work, placement=[0, 2], traffic_class=classes[0]),
+        job("b", work, placement=[1, 3], traffic_class=classes[1]),
+    ]
+    return run(jobs, "express", ONE_LINK, **more)
+
+
+@pytest.mark.parametrize("classes", [(5, 0), (1, 2), (4, None)])
+@pytest.mark.parametrize("network", ["tcp", "shared", "marking", "lossless"], indirect=True)
+def test_the_higher_class_takes_the_link(network, classes) -> None:
+    """It is as fast as alone, but for packets of the other that have begun; the long queue of the
+    other marks none of its packets. The other ends when the link has carried both: 2 · 20 MB at
+    10 Gb/s in each direction. RoCE adds 2 % of headers, and its rates take time to rise again.
+    (With losses, RoCE alone is as slow.)"""
+    first = "a" if classes[0] > (classes[1] or 0) else "b"
+    (second,) = {"a", "b"} - {first}
+    both = on_one_link(classes, **network)
+    (alone,) = times(run([job("a", LONG, placement=[0, 2])], "express", ONE_LINK, **network), "a")
+    assert alone <= times(both, first)[0] < 1.1 * alone
+    assert 2 * 16_000_000_000 < times(both, second)[0] < 1.1 * 2 * 16_000_000_000
+
+
+def test_a_full_queue_of_a_low_class_drops_nothing_of_a_high_one() -> None:
+    """The windows of both fill a port (333 KB), that of one does not: only a queue that both share
+    drops packets."""
+    more = {"transport": {"window": "0.3MB"}}
+    (alone,) = times(run([job("a", LONG, placement=[0, 2])], "express", ONE_LINK, **more), "a")
+    assert on_one_link((0, 0), **more).network.drops > 0
+    found = on_one_link((1, 0), **more)
+    assert found.network.drops == 0
+    assert times(found, "a")[0] < 1.05 * alone
+
+
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(KINDS),
+    st.sampled_from(KINDS),
+    st.permutations(range(8)),
+    st.tuples(st.integers(0, 5), st.integers(0, 5)),
+)
+def test_jobs_that_share_nothing_take_what_they_take_alone(network, first, second, order, classes):
+    """To the picosecond, whatever their classes are."""
+    jobs = [
+        job("a", first, placement=order[:4], iterations=2, traffic_class=classes[0]),
+        job("b", second, placement=order[4:], arrival="7us", traffic_class=classes[1]),
+    ]
+    both = run(jobs, **network)
+    for one in jobs:
+        assert times(both, one["name"]) == times(run([one], **network), one["name"])
+
+
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.sampled_from([RING, DLRM, LLM]), st.integers(0, 5), st.integers(0, 5))
+def test_only_the_order_of_classes_counts(network, work, low, step):
+    """Equal classes are as good as others, and so are others in the same order."""
+    high = min(5, low + step)
+    same = 0 if high == low else 1
+    results = []
+    for classes in [(low, high), (0, same)]:
+        jobs = [
+            job("a", work, placement=[0, 5, 2, 7], traffic_class=classes[0]),
+            job("b", work, placement=[4, 1, 6, 3], traffic_class=classes[1]),
+        ]
+        result = run(jobs, "express", CLOS, **network)
+        results.append([times(result, "a"), times(result, "b"), result.network])
+    assert results[0] == results[1]
+
+
+def test_a_mix_with_classes_is_the_same_twice(network) -> None:
+    """Byte for byte, and from its stream; without replay, as with it."""
+    jobs = [
+        job("a", LLM, placement=[0, 5, 2, 7], traffic_class=2),
+        job("b", DLRM, placement=[4, 1, 6, 3]),
+    ]
+    first, second = (run(jobs, "express", CLOS, **network) for _ in range(2))
+    assert measured(first) == measured(second)
+    whole = run(jobs, "express", CLOS, simulation={"replay": "off"}, **network)
+    assert whole.network == first.network
+    assert times(whole, "b") == times(first, "b")
+
+
+def test_links_that_fail_keep_the_classes() -> None:
+    """Packets that take another way have the class of their job, too."""
+    wide = json.loads(json.dumps(ONE_LINK))
+    wide["nodes"].append("leaf2")
+    wide["links"] += [["leaf0", "leaf2", "10Gbps", "1us"], ["leaf2", "leaf1", "10Gbps", "1us"]]
+    down = {"event": "link_down", "at": "1ms", "link": ["leaf0", "leaf1"]}
+    jobs = [
+        job("a", LONG, placement=[0, 2], traffic_class=1),
+        job("b", LONG, placement=[1, 3]),
+    ]
+    more: dict[str, Any] = {"transport": TCP["transport"] | {"min_rto": "1ms"}}
+    more |= {"events": [down], "routing": {"detection": "10us"}}
+    (alone,) = times(run(jobs[:1], "express", wide, **more), "a")
+    both = run(jobs, "express", wide, **more)
+    assert times(both, "a")[0] < 1.1 * alone
+    assert times(both, "b")[0] > 1.8 * alone
+
+
+@pytest.mark.parametrize("fabric", ["flow", "analytical", "native"])
+def test_other_fabrics_refuse_classes(fabric: str) -> None:
+    with pytest.raises(ScenarioError, match=f"fabric: value {fabric}: expected express, whose"):
+        run([job("a", RING, ranks=4, traffic_class=1)], fabric)
+
+
+def test_switches_that_reduce_have_no_class() -> None:
+    server = {"family": "rail_only", "servers": 2, "server": "dgx_h100", "buffer": "16MB"}
+    nvls = RING | {"algorithm": "nvls"}
+    content = {"topology": server, "jobs": [job("a", nvls, ranks=8)]}
+    assert bridge.compile(content)
+    content["jobs"] = [job("a", nvls, ranks=8, traffic_class=1)]
+    with pytest.raises(ScenarioError, match=r"jobs\.0\.traffic_class: value 1: expected no value"):
+        bridge.compile(content)
