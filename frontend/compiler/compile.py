@@ -235,6 +235,23 @@ def validate_scenario(scenario: Scenario) -> None:
         library.check(issue)
 
 
+def marks_by_rate(resolved: Resolved) -> set[tuple[int, int]]:
+    """Return the queue lengths from which links mark packets, if these follow from their rates.
+
+    Nothing is returned of a topology whose links an optimiser has yet to find.
+
+    Returns
+    -------
+    set of (int, int)
+        Rates in bit/s, and lengths in bytes.
+    """
+    if not resolved.marks_by_rate or TOPOLOGIES[resolved.scenario.topology.family].optimised:
+        return set()
+    network = resolved.network
+    marks = network.ecn_threshold_bytes
+    return {*zip(network.rate_bps[marks > 0].tolist(), marks[marks > 0].tolist(), strict=True)}
+
+
 def _shortened(scenario: Scenario) -> Scenario:
     """Return a scenario with less of the same in its jobs."""
     short: dict[str, Any] = {"iterations": 1}

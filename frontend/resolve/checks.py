@@ -190,11 +190,12 @@ def _transport(scenario: Scenario) -> Problems:
             )
         if family.changes_links(scenario.topology):
             yield "switches.buffer_sharing", f"{expected} topology.reconfiguration is given"
-    if transport.protocol != "tcp" or not transport.ecn:
+    if transport.protocol != "tcp" or not transport.uses_ecn:
         return
     if switches.ecn_threshold is None:
-        because = "because transport.ecn is true"
-        yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
+        if transport.variant != "dctcp":
+            because = "because transport.ecn is true"
+            yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
         return
     for path, buffer, ports in family.buffers(scenario.topology):
         if buffer and switches.ecn_threshold > buffer // ports:
