@@ -373,7 +373,7 @@ class KeySearch:
 
     def _take(self, choice: Choice, own: SweepPoint, outcome: Outcome) -> None:
         self._found[choice] = Found(
-            own.overrides(self.axes), own.changes, own.point.scenario, outcome
+            own.overrides(self.axes), own.texts, own.point.scenario, outcome
         )
 
     def _simulate(self, place: Place, watch: Callable[[str, int], Watcher]) -> None:

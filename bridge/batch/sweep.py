@@ -15,6 +15,7 @@ from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.errors import InputError
+from bridge.present.comparison import value_text
 from bridge.present.metrics import METRICS, Metric
 from bridge.results.folders import folder_name
 from bridge.results.notebook import require_pandas
@@ -44,6 +45,14 @@ class Axis:
     option: str = "--over"
     """What gave it, for error messages."""
 
+    def shown(self, value: str) -> str:
+        """Return a value as people see it: of mappings, the keys whose values differ."""
+        every = [read(one, self.key, one_line=True).data for one in self.values]
+        if not all(isinstance(one, dict) for one in every):
+            return value
+        own = every[self.values.index(value)].items()
+        return _flow({key: one for key, one in own if any(x.get(key) != one for x in every)})
+
 
 @dataclass(frozen=True)
 class SweepPoint:
@@ -51,6 +60,8 @@ class SweepPoint:
 
     changes: tuple[str, ...]
     """The value of each axis, in the order of the axes."""
+    texts: tuple[str, ...]
+    """The values as tables show them."""
     point: Point
     """The simulation to run, in a folder that is named after the keys and values."""
 
@@ -193,9 +204,16 @@ def sweep_point(
     ]
     scenario = load(content, [*listed(fixed), *changes], seed)
     name = folder_name(f"{one.key}={one.value}" for one in changes)
-    pairs = zip(short_keys(axes), values, strict=True)
-    label = ", ".join(f"{key}={value}" for key, value in pairs)
-    return SweepPoint(values, Point(name or scenario.name, scenario, label))
+    texts = tuple(one.shown(value) for one, value in zip(axes, values, strict=True))
+    label = ", ".join(f"{key}={text}" for key, text in zip(short_keys(axes), texts, strict=True))
+    return SweepPoint(values, texts, Point(name or scenario.name, scenario, label))
+
+
+def _flow(value: Any) -> str:
+    """Return data as YAML's flow style writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items()) + "}"
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else value_text(value)
 
 
 @dataclass(frozen=True)

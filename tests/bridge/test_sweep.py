@@ -82,6 +82,19 @@ def test_names_are_folders(small_file: Path) -> None:
     assert point.point.name == "system.reduction_bandwidth=900GB%2Fs"
 
 
+def test_mappings_are_readable(small_file: Path) -> None:
+    """Of mappings, a table and the lines of progress have what differs, as one would write it."""
+    common = "ranks: 4, bandwidth: 100Gbps, latency: 1us"
+    sizes = ("1MB", "2MB")
+    values = ",".join(f"{{family: flat, {common}, buffer: {size}}}" for size in sizes)
+    points = sweep_points(small_file, [], [axis(f"topology={values}"), axis("seed=1")])
+    assert [one.texts for one in points] == [("{buffer: 1MB}", "1"), ("{buffer: 2MB}", "1")]
+    assert [one.point.title for one in points] == [
+        "topology={buffer: 1MB}, seed=1",
+        "topology={buffer: 2MB}, seed=1",
+    ]
+
+
 def test_names_of_folders_are_short(small_file: Path) -> None:
     values = ["a" * 300 + "b", "a" * 300 + "c"]
     points = sweep_points(small_file, [], [axis(f"description={','.join(values)}")])
@@ -108,7 +121,7 @@ def test_table_and_resumption(small_file: Path, tmp_path: Path) -> None:
     lines = first.stdout.splitlines()
     assert lines[0].split()[:3] == ["ranks", "time", "algbw"]
     assert [line.split()[0] for line in lines[2:4]] == ["2", "4"]
-    assert "[2/2] topology.ranks=4: " in first.stderr
+    assert "[2/2] ranks=4: " in first.stderr
     assert (tmp_path / "out" / "topology.ranks=4" / "result.json").exists()
     second = sweep(*arguments)
     assert second.stdout.splitlines() == lines
@@ -195,7 +208,7 @@ def test_json_and_a_failure(small_file: Path) -> None:
         "--json",
     )  # fmt: skip
     assert answer.exit_code == 1
-    assert "1 point failed, the first of them workload.bytes=64MB: " in answer.stderr
+    assert "1 point failed, the first of them bytes=64MB: " in answer.stderr
     good, bad = json.loads(answer.stdout)
     assert good["overrides"] == {"workload.bytes": "4KB"}
     assert good["error"] is None

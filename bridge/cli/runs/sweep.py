@@ -160,7 +160,7 @@ def run_sweep(
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         rows = [
-            [*point.changes, *_cells(outcome, metrics)]
+            [*point.texts, *_cells(outcome, metrics)]
             for point, outcome in zip(points, outcomes, strict=True)
         ]
         _print(parsed, rows, metrics, all_metrics=bool(names))
@@ -182,7 +182,7 @@ def _print_seeds(
     elif len(axes) == 1:
         print_repeated(groups[0], metrics)
     else:
-        rows = [[*one.changes, *map(one.cell, metrics)] for one in groups]
+        rows = [[*one.texts, *map(one.cell, metrics)] for one in groups]
         _print(axes[:-1], rows, metrics, all_metrics=all_metrics)
 
 
