@@ -139,6 +139,8 @@ OTHER_NAMES = {
     "clos": ("leaf_spine", "fat_tree", "rail_optimized"),
     "dgx": ("rail_optimized", "rail_only"),
     "double_binary_tree": ("dbt",),
+    "ns3": ("express", "native"),
+    "ns_3": ("express", "native"),
     "packet": ("express",),
     "packets": ("express",),
     "pairwise": ("direct",),

@@ -186,7 +186,9 @@ def unknown_key(path: Path, known: Known) -> str:
         return f"unknown key here, it belongs to {owners}"
     # A longer name of a parent is often near its own name, which helps nobody.
     others = [key for key in known if path[: len(key)] != key]
-    near = get_close_matches(name_of(path), map(name_of, others), n=1, cutoff=0.75)
+    inside = [key for key in others if key[: len(path) - 1] == path[:-1]]
+    near = [name_of(key) for key in inside if key[-1] == path[-1]]
+    near += get_close_matches(name_of(path), map(name_of, others), n=1, cutoff=0.75)
     near += [name_of(key) for key in known if key[-1] == path[-1]]
     if near:
         return f"unknown key: did you mean {near[0]}?"
