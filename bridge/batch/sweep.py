@@ -17,6 +17,7 @@ from bridge.batch.worker import Progress
 from bridge.errors import InputError
 from bridge.present.comparison import value_text
 from bridge.present.metrics import METRICS, Metric
+from bridge.present.names import short_keys
 from bridge.results.folders import folder_name
 from bridge.results.notebook import require_pandas
 from bridge.results.result import Result
@@ -47,9 +48,9 @@ class Axis:
 
     def shown(self, value: str) -> str:
         """Return a value as people see it: of mappings, the keys whose values differ."""
-        every = [read(one, self.key, one_line=True).data for one in self.values]
-        if not all(isinstance(one, dict) for one in every):
+        if not all(one.startswith("{") for one in self.values):  # as JSON has mappings
             return value
+        every = [read(one, self.key, one_line=True).data for one in self.values]
         own = every[self.values.index(value)].items()
         return _flow({key: one for key, one in own if any(x.get(key) != one for x in every)})
 
@@ -205,7 +206,8 @@ def sweep_point(
     scenario = load(content, [*listed(fixed), *changes], seed)
     name = folder_name(f"{one.key}={one.value}" for one in changes)
     texts = tuple(one.shown(value) for one, value in zip(axes, values, strict=True))
-    label = ", ".join(f"{key}={text}" for key, text in zip(short_keys(axes), texts, strict=True))
+    pairs = zip(short_keys([one.key for one in axes]), texts, strict=True)
+    label = ", ".join(f"{key}={text}" for key, text in pairs)
     return SweepPoint(values, texts, Point(name or scenario.name, scenario, label))
 
 
@@ -340,14 +342,6 @@ def sweep(
         Swept(point.overrides(axes), outcome.result, outcome.error)
         for point, outcome in zip(points, outcomes, strict=True)
     )
-
-
-def short_keys(axes: Sequence[Axis]) -> list[str]:
-    """Return the last part of each key, or the whole key where last parts are not unique."""
-    last = [one.key.rpartition(".")[2] for one in axes]
-    return [
-        name if last.count(name) == 1 else one.key for name, one in zip(last, axes, strict=True)
-    ]
 
 
 def document(

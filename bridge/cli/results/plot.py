@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bridge.batch.sweep import Axis, short_keys
 from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
-from bridge.errors import InputError
-from bridge.present.comparison import differing_keys
 from bridge.present.metrics import METRICS
+from bridge.present.names import names
 from bridge.present.outputs import output_for
 from bridge.present.page.page import write_page
-from bridge.present.pictures.charts import key_text
 from bridge.present.pictures.kinds import KINDS, View
-from bridge.results.folders import ORDER_NAME, results_at
+from bridge.results.folders import results_at
 from bridge.results.result import Result
 from frontend import units
 from frontend.schema.outputs import ranks_of
 
 _PS_PER_NS = 1000
-
-#: Characters of what a result sets, if it is the name of the result.
-_LONGEST_NAME = 60
 
 
 @click.command(
@@ -76,9 +69,9 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     loaded = [Result.load(file) for file in files]
     is_page = kind is None and out.suffix.lower() in (".html", ".htm")
     if is_page:
-        write_page(dict(zip(_names(files, loaded), loaded, strict=True)), out)
+        write_page(dict(zip(names(files, loaded), loaded, strict=True)), out)
     elif kind is not None:
-        KINDS[kind].draw(dict(zip(_names(files, loaded), loaded, strict=True)), view, out)
+        KINDS[kind].draw(dict(zip(names(files, loaded), loaded, strict=True)), view, out)
     elif len(loaded) > 1:
         kinds = ", ".join(KINDS)
         raise click.UsageError(
@@ -87,35 +80,6 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     else:
         output_for(out).write(loaded[0], out)
     click.echo(f"{'Page' if is_page else 'Picture'}: {out}", err=True)
-
-
-def _names(paths: tuple[Path, ...], results: Sequence[Result]) -> list[str]:
-    """Return a short and different name for each result: what it sets, or the end of its path."""
-    folders = [(path.parent if path.is_file() else path).absolute() for path in paths]
-    if len(folders) > 1 and all((folder.parent / ORDER_NAME).exists() for folder in folders):
-        names = _settings(results, folders[0].name)
-        if len(set(names)) == len(folders) and max(map(len, names)) <= _LONGEST_NAME:
-            return names
-    for parts in range(1, 1 + max(len(folder.parts) for folder in folders)):
-        names = ["/".join(folder.parts[-parts:]) for folder in folders]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{folder.name} ({number})" for number, folder in enumerate(folders, start=1)]
-
-
-def _settings(results: Sequence[Result], order: str) -> list[str]:
-    """Return what the results of a sweep set, in the order of a text that has the keys."""
-    keys = sorted(differing_keys(results), key=order.find)
-    shorts = short_keys([Axis(key, ()) for key in keys])
-    try:
-        return [
-            ", ".join(
-                f"{short}={key_text(one, key)}" for key, short in zip(keys, shorts, strict=True)
-            )
-            for one in results
-        ]
-    except InputError:  # only some results have a key
-        return [""]
 
 
 def _view(kind: str | None, choices: dict[str, str]) -> View:

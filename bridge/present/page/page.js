@@ -27,10 +27,13 @@
   const fitted = (chart) => {
     const layout = colored(chart.layout);
     if (!narrow.matches) return { data: chart.data, layout };
-    const data = chart.data.map((one) => (one.name ? { ...one, name: lines(one.name, 42) } : one));
+    const data = chart.data.map((one) => ({ ...one,
+      ...(one.name ? { name: lines(one.name, 42) } : {}),
+      ...((one.mode || "").includes("text") ? { textfont: { size: 8 } } : {}) }));
     const names = data.filter((one) => one.showlegend !== false).map((one) => one.name || "");
     const rows = names.join("<br>").split("<br>").length;
-    const room = names.length > 1 || chart.layout.legend ? 20 * (rows + 1) : 0;
+    const hasLegend = layout.showlegend !== false && (names.length > 1 || chart.layout.legend);
+    const room = hasLegend ? 20 * (rows + 1) : 0;
     const titles = (chart.layout.meta || {}).results;
     if (titles) {
       const ticktext = titles.map((one) => lines(one, 18));
@@ -40,7 +43,7 @@
       if (axis.title) axis.title = { ...axis.title, font: { size: 12 } };
     }
     return { data, layout: { ...layout, height: layout.height + room,
-      margin: { t: 20 + room, r: 25, b: 45, l: 45 },
+      margin: { t: 20 + room, r: 35, b: 45, l: 45 },
       legend: { ...layout.legend, orientation: "v", yref: "container", y: 1, yanchor: "top", x: 0,
         font: { size: 11 } } } };
   };
