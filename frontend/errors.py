@@ -171,6 +171,8 @@ def one_of(value: Any, names: Iterable[str]) -> str:
     known = list(names)
     if isinstance(value, str):
         word = value.strip().lower().replace("-", "_")
+        if word in known:
+            return f"did you mean {word}?"
         near = [name for name in OTHER_NAMES.get(word, ()) if name in known]
         near += get_close_matches(word, known, n=2, cutoff=0.75)
         near += [name for name in known if len(word) > 2 and word in name.split("_")]

@@ -18,6 +18,9 @@ from frontend.schema.ports import PPP_HEADER_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.transports import PROTOCOLS
 
+_MOST_CHUNKS = 1 << 20
+"""Chunks of a collective that the simulator takes."""
+
 
 def check(scenario: Scenario) -> None:
     """Check everything that does not depend on the result of a topology optimiser.
@@ -209,6 +212,8 @@ def _transport(scenario: Scenario) -> Problems:
 def _system(scenario: Scenario) -> Problems:
     """Check that the settings of the system layer do not contradict each other."""
     system = scenario.system
+    if max(dict(system.chunks).values()) > _MOST_CHUNKS:
+        yield "system.chunks", f"expected at most {_MOST_CHUNKS}"
     if system.chunk_order == "arrival" and system.admission != "negotiated":
         yield (
             "system.chunk_order",
