@@ -121,8 +121,13 @@ def given_axes(over: Mapping[str, Iterable[Any] | str]) -> list[Axis]:
     Raises
     ------
     InputError
-        As for `axis`.
+        As for `axis`, or what should be several values is not.
     """
+    if not isinstance(over, Mapping):
+        raise InputError(f"over: {over!r}: expected a mapping of key paths to lists of values")
+    for key, values in over.items():
+        if not isinstance(values, Iterable):
+            raise InputError(f"over: {key}: value {values!r}: expected a list of values")
     return [
         replace(axis(f"{key}={values}"), option="over")
         if isinstance(values, str)

@@ -78,6 +78,18 @@ def test_python_is_not_blamed_on_options(small_file: Path) -> None:
         bridge.sweep(small_file, {"topology.ranks": [2]}, {"seed": 0})
 
 
+@pytest.mark.parametrize("over", [{"topology.ranks": 4}, ["topology.ranks"], {"seed": None}])
+def test_values_that_are_not_several(small_file: Path, over: Any) -> None:
+    with pytest.raises(InputError, match=r"^over: .*: expected a (list|mapping) of "):
+        bridge.sweep(small_file, over)
+
+
+@pytest.mark.parametrize("overrides", [{"topology.ranks", 4}, 4, [("topology.ranks", 4)]])
+def test_overrides_of_another_form(small_file: Path, overrides: Any) -> None:
+    with pytest.raises(frontend.ScenarioError, match=r"^overrides: value .*: expected a mapping"):
+        bridge.run(small_file, overrides)
+
+
 def test_names_are_folders(small_file: Path) -> None:
     (point,) = sweep_points(small_file, [], [axis("system.reduction_bandwidth=900GB/s")])
     assert point.point.name == "system.reduction_bandwidth=900GB%2Fs"
