@@ -20,8 +20,9 @@ from frontend.transports.tcp import TcpTransport
 from frontend.workloads import Plan
 from topology_gen import Network
 
-_OF_THE_TRANSPORT = 1 << 62
-"""Threshold of the links that have none of their own, until the rates of all links are known."""
+_OF_THE_TRANSPORT = 1 << 49
+"""Threshold of the links that have none of their own, until the rates of all links are known. It is
+more than the simulator takes; parallel circuits count as one link with the sum of theirs."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Resolved:
         thresholds = self.thresholds(network.rate_bps, network.buffer_bytes)
         begin = np.uint64(0) if thresholds is None else thresholds.begin
         own = network.ecn_threshold_bytes
-        return replace(network, ecn_threshold_bytes=np.where(own == _OF_THE_TRANSPORT, begin, own))
+        return replace(network, ecn_threshold_bytes=np.where(own >= _OF_THE_TRANSPORT, begin, own))
 
     @property
     def marks_by_rate(self) -> bool:

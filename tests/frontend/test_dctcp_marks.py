@@ -72,6 +72,23 @@ def test_half_of_a_small_buffer() -> None:
     assert 975_000 in topology(*DCTCP, "topology.buffer=unlimited").link_ecn_threshold_bytes
 
 
+def test_parallel_circuits_mark_by_the_sum_of_their_rates() -> None:
+    """Circuits that change: those between the same ranks are one link, with all of their rate."""
+    changes = [
+        "topology.buffer=unlimited",
+        "topology.reconfiguration.initial=demand",
+        "topology.d=8",
+    ]
+    record = topology(*DCTCP, *changes, path=SCENARIOS / "ocs_reconfig_small.yaml")
+    links = zip(record.link_rate_bps, record.link_ecn_threshold_bytes, strict=True)
+    found = {rate: mark for rate, mark in links if mark}
+    assert found == {rate: rate // 10**10 * 97_500 for rate in found}
+    assert record.reconfiguration.circuit_ecn_threshold_bytes == 975_000
+    plain = topology(*changes, path=SCENARIOS / "ocs_reconfig_small.yaml")
+    assert set(plain.link_ecn_threshold_bytes) == {0}
+    assert max(found) > 10**11
+
+
 def test_links_with_their_own_threshold(tmp_path: Path) -> None:
     """A link keeps what the network says, whichever transport has it marked."""
     scenario = tmp_path / "x.yaml"
