@@ -140,7 +140,7 @@ def scenario_of(log: Log) -> dict[str, Any]:
     local = len(log.hosts) // servers
     server: dict[str, Any] = {"model": model}
     if model != "dgx_spark":
-        server |= {"gpus": local, "nics": local, "scale_up_switches": 1}
+        server |= {"gpus": local, "nics": local}
     return {
         "name": "calibrated",
         "fabric": "analytical",

@@ -76,7 +76,9 @@ class ServerModel(Model):
     gpus: Count | None = None
     """Number of GPUs; every GPU is a rank."""
     scale_up_switches: Whole | None = None
-    """Number of scale-up switches, such as NVSwitches; 0: every GPU is linked to every other."""
+    """Number of scale-up switches, of which a message passes one; 0: every GPU is linked to every
+    other. The NVSwitches of the known servers are one switch, because NVLink spreads each transfer
+    over all of them."""
     scale_up_bandwidth: Rate | None = None
     """Total scale-up rate of a GPU in each direction."""
     scale_up_latency: Delay | None = None

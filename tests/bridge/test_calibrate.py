@@ -46,9 +46,7 @@ def log(tmp_path: Path) -> Path:
 def test_the_cluster_is_what_the_log_tells(log: Path) -> None:
     topology = scenario_of(read_log(log))["topology"]
     assert topology["servers"] == HOSTS
-    assert topology["server"] == {
-        "model": "dgx_a100", "gpus": 8, "nics": 8, "scale_up_switches": 1,
-    }  # fmt: skip
+    assert topology["server"] == {"model": "dgx_a100", "gpus": 8, "nics": 8}
 
 
 def test_half_of_the_sizes_tell_the_others(log: Path) -> None:

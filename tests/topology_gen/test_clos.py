@@ -27,10 +27,10 @@ def path(network, source, target, route=0):
 def test_rails():
     graph = rail_optimized(4, H100, UPLINKS, pod=2)
     network = graph.network(64 * 10**6)
-    # 4 servers with 8 GPUs; 4 NVSwitches each, 2 pods of 8 leaves, 2 spines.
-    assert (network.ranks, network.nodes) == (32, 32 + 16 + 16 + 2)
-    # Each way: 8·4 NVLinks of 4 servers, 32 NICs, and 16 leaves with a link to each spine.
-    assert network.links == 2 * (128 + 32 + 32)
+    # 4 servers with 8 GPUs; a switch for the NVSwitches of each, 2 pods of 8 leaves, 2 spines.
+    assert (network.ranks, network.nodes) == (32, 32 + 4 + 16 + 2)
+    # Each way: 8 GPUs of 4 servers, 32 NICs, and 16 leaves with a link to each spine.
+    assert network.links == 2 * (32 + 32 + 32)
     assert graph.super_node == 8
     assert path(network, 0, 5)[1].startswith("nv0.")
     assert path(network, 3, 11) == ["gpu0.3", "leaf0.3", "gpu1.3"]

@@ -26,8 +26,8 @@ class Server:
     gpus : int
         Number of GPUs.
     scale_up_switches : int
-        Number of scale-up switches, such as NVSwitches, to each of which every GPU has a link; 0:
-        every GPU has a link to every other.
+        Number of scale-up switches, to each of which every GPU has a link; 0: every GPU has a link
+        to every other. A message passes one of them.
     scale_up_bps : int
         Total scale-up bandwidth of a GPU in each direction.
     scale_up_latency_ps : int
@@ -143,11 +143,11 @@ _NVLINK_HOP_PS = 468_125
 network was fitted to it (936.25 ns)."""
 
 _AMPERE = Server(
-    8, 6, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
+    8, 1, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
 )
 _HOPPER = Server(
     8,
-    4,
+    1,
     3600 * _GBPS,
     _NVLINK_HOP_PS,
     nics=8,
@@ -161,10 +161,8 @@ SERVERS: dict[str, Server] = {
     "dgx_h100": _HOPPER,
     "hgx_h100": _HOPPER,
     "hgx_h200": _HOPPER,
-    "hgx_b200": replace(_HOPPER, scale_up_switches=2, scale_up_bps=7200 * _GBPS),
-    "gb200_nvl72": replace(
-        _HOPPER, gpus=72, scale_up_switches=18, scale_up_bps=7200 * _GBPS, nics=72
-    ),
+    "hgx_b200": replace(_HOPPER, scale_up_bps=7200 * _GBPS),
+    "gb200_nvl72": replace(_HOPPER, gpus=72, scale_up_bps=7200 * _GBPS, nics=72),
     "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS),
     "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS),
     "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS),
@@ -175,10 +173,11 @@ SERVERS: dict[str, Server] = {
     ),
 }
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
-what data sheets state, such as 900 GB/s for the H100. `p4d`, `p5` and `p5en` are those of AWS with
-all their EFA adapters, and `a3_mega` that of Google Cloud with the NICs of its GPUs. `dgx_spark`
-has one GPU, so its scale-up numbers mean nothing. NVSwitches reduce from their third generation on,
-that of the H100."""
+what data sheets state, such as 900 GB/s for the H100. NVLink spreads each transfer over all
+NVSwitches of a server, so any two GPUs have all of it between them: they are one switch here.
+`p4d`, `p5` and `p5en` are those of AWS with all their EFA adapters, and `a3_mega` that of Google
+Cloud with the NICs of its GPUs. `dgx_spark` has one GPU, so its scale-up numbers mean nothing.
+NVSwitches reduce from their third generation on, that of the H100."""
 
 
 def joined(

@@ -22,9 +22,8 @@ class Group:
     text : str
         The machine in words.
     server : mapping
-        `topology.server` in a scenario. The planes of NVSwitches are one switch, because NVLink
-        spreads each transfer over all of them, and the four EFA adapters of a GPU of a p5 are one
-        NIC of their total rate. NVLink has the latency of NCCL's tuner, 0.6 µs for a step of LL.
+        `topology.server` in a scenario. The four EFA adapters of a GPU of a p5 are one NIC of their
+        total rate. NVLink has the latency of NCCL's tuner, 0.6 µs for a step of LL.
     net_latency : str
         Latency that the plug-in of the network tells NCCL (aws/aws-ofi-nccl 2daf7d303aa1,
         `src/platform-aws.cpp`).
@@ -36,7 +35,7 @@ class Group:
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
-    return {"model": model, "scale_up_switches": 1, "scale_up_latency": "0.3us"} | given
+    return {"model": model, "scale_up_latency": "0.3us"} | given
 
 
 _NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}

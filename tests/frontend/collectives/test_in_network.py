@@ -112,7 +112,7 @@ def names(found, setting):
 
 
 def test_servers_have_stars_and_rails_have_trees():
-    made, _ = setting(RAILS)
+    made, _ = setting(RAILS | {"server": {"model": "dgx_h100", "scale_up_switches": 4}})
     assert names(star(made, range(8, 16), is_inside=True), made) == [f"nv1.{n}" for n in range(4)]
     assert star(made, range(8, 17), is_inside=True) == []
     (tree,) = trees(made, [3, 11, 19, 27])
