@@ -58,7 +58,7 @@ class Resolved:
         transport = self.scenario.transport
         protocol = PROTOCOLS[transport.protocol]
         found = protocol.thresholds(transport, self.scenario.switches, rates)
-        if found is None or not self.marks_by_rate:
+        if found is None or not marks_by_rate(self.scenario):
             return found
         most = np.where(buffers > 0, np.maximum(buffers // 2, 1), found.begin)
         begin = np.minimum(found.begin, most)
@@ -92,14 +92,6 @@ class Resolved:
         begin = np.uint64(0) if thresholds is None else thresholds.begin
         own = network.ecn_threshold_bytes
         return replace(network, ecn_threshold_bytes=np.where(own >= _OF_THE_TRANSPORT, begin, own))
-
-    @property
-    def marks_by_rate(self) -> bool:
-        """Whether the rate of each link determines from which queue length TCP marks packets."""
-        given = self.scenario.switches.ecn_threshold
-        return isinstance(self.scenario.transport, TcpTransport) and (
-            self.scenario.transport.uses_ecn and given is None
-        )
 
     @property
     def _weights(self) -> tuple[int, ...]:
@@ -163,3 +155,10 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
         data = scenario.model_dump(mode="json", exclude_unset=True)
         raise ScenarioError(error.sentence(data)) from None
     return Resolved(scenario, made, durations)
+
+
+def marks_by_rate(scenario: Scenario) -> bool:
+    """Whether the rate of each link determines from which queue length TCP marks packets."""
+    transport = scenario.transport
+    is_given = scenario.switches.ecn_threshold is not None
+    return isinstance(transport, TcpTransport) and transport.uses_ecn and not is_given

@@ -10,10 +10,9 @@ import click
 import frontend
 from bridge.cli.options import allow_files_option, naming, set_option, some_files_or_stdin
 from bridge.present.quantities import byte_rate_text, scaled_text
-from frontend.compiler.compile import marks_by_rate
+from frontend.compiler.compile import marks
 from frontend.errors import ScenarioError
 from frontend.loading.overrides import Override
-from frontend.resolve import resolve
 from frontend.schema.base import Model
 from frontend.schema.quantities import ByteRate, Rate
 
@@ -46,7 +45,7 @@ def _validate(scenario: Path, overrides: list[Override]) -> None:
     for key, bits_per_s in _bandwidths(loaded, ""):
         both = f"{scaled_text(bits_per_s, 'bit/s')} = {byte_rate_text(bits_per_s)}"
         click.echo(f"{key}: {both}", err=True)
-    for bits_per_s, size in sorted(marks_by_rate(resolve(loaded))):
+    for bits_per_s, size in sorted(marks(loaded)):
         mark = f"{scaled_text(size, 'B')} on links of {scaled_text(bits_per_s, 'bit/s')}"
         click.echo(f"switches.ecn_threshold: {mark}", err=True)
 
