@@ -139,6 +139,8 @@ OTHER_NAMES = {
     "clos": ("leaf_spine", "fat_tree", "rail_optimized"),
     "dgx": ("rail_optimized", "rail_only"),
     "double_binary_tree": ("dbt",),
+    "ns3": ("express", "native"),
+    "ns_3": ("express", "native"),
     "packet": ("express",),
     "packets": ("express",),
     "pairwise": ("direct",),
@@ -169,6 +171,8 @@ def one_of(value: Any, names: Iterable[str]) -> str:
     known = list(names)
     if isinstance(value, str):
         word = value.strip().lower().replace("-", "_")
+        if word in known:
+            return f"did you mean {word}?"
         near = [name for name in OTHER_NAMES.get(word, ()) if name in known]
         near += get_close_matches(word, known, n=2, cutoff=0.75)
         near += [name for name in known if len(word) > 2 and word in name.split("_")]

@@ -35,7 +35,7 @@ _BYTES = {p + "B": n for p, n in (_DECIMAL | _BINARY).items()}
 TIME = Kind(
     "time",
     "picoseconds",
-    {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12},
+    {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ms": 10**9, "s": 10**12},
     "ps, ns, us, ms, s",
     "0.5us",
 )

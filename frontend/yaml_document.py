@@ -218,6 +218,10 @@ class _Reader:
             key = key_node.value
             if not isinstance(key_node, ScalarNode):
                 raise self.refuse(line, path, "expected keys to be plain words")
+            if key != key.lstrip() and not key_node.style:
+                raise self.refuse(
+                    line, path, f"the line begins with the character {key[0]!a}: expected spaces"
+                )
             if key in result:
                 first = self.lines[*path, key]
                 raise self.refuse(

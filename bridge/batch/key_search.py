@@ -203,6 +203,8 @@ class KeySearch:
                     f"{one.option} fabric: expected another key; the search estimates, and then "
                     "simulates on the scenario's fabric"
                 )
+        if budget < 1:
+            raise InputError(f"budget {budget}: expected at least 1 combination to estimate")
         self.axes = axes
         self.goal = goal
         self.budget = min(budget, math.prod(len(one.values) for one in axes))
@@ -373,7 +375,7 @@ class KeySearch:
 
     def _take(self, choice: Choice, own: SweepPoint, outcome: Outcome) -> None:
         self._found[choice] = Found(
-            own.overrides(self.axes), own.changes, own.point.scenario, outcome
+            own.overrides(self.axes), own.texts, own.point.scenario, outcome
         )
 
     def _simulate(self, place: Place, watch: Callable[[str, int], Watcher]) -> None:

@@ -15,7 +15,9 @@ from bridge.batch.places import place_at
 from bridge.batch.points import Outcome, Point, run_points
 from bridge.batch.worker import Progress
 from bridge.errors import InputError
+from bridge.present.comparison import value_text
 from bridge.present.metrics import METRICS, Metric
+from bridge.present.names import short_keys
 from bridge.results.folders import folder_name
 from bridge.results.notebook import require_pandas
 from bridge.results.result import Result
@@ -44,6 +46,14 @@ class Axis:
     option: str = "--over"
     """What gave it, for error messages."""
 
+    def shown(self, value: str) -> str:
+        """Return a value as people see it: of mappings, the keys whose values differ."""
+        if not all(one.startswith("{") for one in self.values):  # as JSON has mappings
+            return value
+        every = [read(one, self.key, one_line=True).data for one in self.values]
+        own = every[self.values.index(value)].items()
+        return _flow({key: one for key, one in own if any(x.get(key) != one for x in every)})
+
 
 @dataclass(frozen=True)
 class SweepPoint:
@@ -51,6 +61,8 @@ class SweepPoint:
 
     changes: tuple[str, ...]
     """The value of each axis, in the order of the axes."""
+    texts: tuple[str, ...]
+    """The values as tables show them."""
     point: Point
     """The simulation to run, in a folder that is named after the keys and values."""
 
@@ -109,8 +121,13 @@ def given_axes(over: Mapping[str, Iterable[Any] | str]) -> list[Axis]:
     Raises
     ------
     InputError
-        As for `axis`.
+        As for `axis`, or what should be several values is not.
     """
+    if not isinstance(over, Mapping):
+        raise InputError(f"over: {over!r}: expected a mapping of key paths to lists of values")
+    for key, values in over.items():
+        if not isinstance(values, Iterable):
+            raise InputError(f"over: {key}: value {values!r}: expected a list of values")
     return [
         replace(axis(f"{key}={values}"), option="over")
         if isinstance(values, str)
@@ -193,9 +210,17 @@ def sweep_point(
     ]
     scenario = load(content, [*listed(fixed), *changes], seed)
     name = folder_name(f"{one.key}={one.value}" for one in changes)
-    pairs = zip(short_keys(axes), values, strict=True)
-    label = ", ".join(f"{key}={value}" for key, value in pairs)
-    return SweepPoint(values, Point(name or scenario.name, scenario, label))
+    texts = tuple(one.shown(value) for one, value in zip(axes, values, strict=True))
+    pairs = zip(short_keys([one.key for one in axes]), texts, strict=True)
+    label = ", ".join(f"{key}={text}" for key, text in pairs)
+    return SweepPoint(values, texts, Point(name or scenario.name, scenario, label))
+
+
+def _flow(value: Any) -> str:
+    """Return data as YAML's flow style writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items()) + "}"
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else value_text(value)
 
 
 @dataclass(frozen=True)
@@ -322,14 +347,6 @@ def sweep(
         Swept(point.overrides(axes), outcome.result, outcome.error)
         for point, outcome in zip(points, outcomes, strict=True)
     )
-
-
-def short_keys(axes: Sequence[Axis]) -> list[str]:
-    """Return the last part of each key, or the whole key where last parts are not unique."""
-    last = [one.key.rpartition(".")[2] for one in axes]
-    return [
-        name if last.count(name) == 1 else one.key for name, one in zip(last, axes, strict=True)
-    ]
 
 
 def document(

@@ -212,6 +212,8 @@ def _sentence(error: click.UsageError) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     if unknown := re.match(r"No such command '(.*?)'", message):
         return f"{unknown[1]}: unknown command{_commands_instead(unknown[1], error.ctx)}"
+    if option := re.fullmatch(r"Option '(.*)' requires an argument", message):
+        return f"{option[1]}: expected a value"
     if extra := re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message):
         return f"{extra[1]}: expected no more arguments"
     if isinstance(error, click.MissingParameter):
@@ -236,6 +238,8 @@ def _commands_instead(name: str, context: click.Context | None) -> str:
     """Return the commands of a group that are near a name, or all if they are few."""
     if context is None or not isinstance(context.command, click.Group):
         return ""
+    if name == "help":
+        return ": did you mean --help?"
     known = context.command.list_commands(context)
     near = get_close_matches(name, known)
     few = len(known) <= 10  # a line of them

@@ -140,11 +140,18 @@ seeds_option = click.option(
 )
 
 
+class _OutPath(click.Path):
+    """A place to write; an empty name, as of a shell variable that is not set, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty name, expected a place to write", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def out_folder_option(help_text: str) -> Callable[[F], F]:
     """Return the option ``--out`` of a command that writes a folder."""
-    return click.option(
-        "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help=help_text
-    )
+    return click.option("-o", "--out", metavar="DIR", type=_OutPath(path_type=Path), help=help_text)
 
 
 def out_file_option(
@@ -158,7 +165,7 @@ def out_file_option(
         "out",
         metavar=metavar,
         required=required,
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=_OutPath(dir_okay=False, path_type=Path),
         help=help_text,
     )
 

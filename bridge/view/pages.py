@@ -8,7 +8,7 @@ from importlib import resources
 from os.path import commonpath
 from pathlib import Path
 from shlex import quote
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from bridge.errors import InputError
 from bridge.present.comparison import signed_percent
@@ -75,7 +75,7 @@ def results_page(folder: Path) -> str:
     note = html.note("Choose one result, or several to compare; the first one is the reference.")
     form = f'<form action="page">{note}<div class="scroll">{table}</div>{button}</form>'
     links = [
-        f'<li><a href="{_link("page", name, "sweep")}">{escape(name)}</a>, '
+        f'<li><a href="{_link("page", name, "sweep")}">{escape(unquote(name))}</a>, '
         f"{len(names)} results</li>"
         for name, names in sweeps(folder, known).items()
     ]
@@ -140,7 +140,7 @@ def _row(name: str, file: Path) -> str:
 
 def title(name: str, file: Path) -> str:
     """Return what people see of the name of a result."""
-    return file.parent.absolute().name if name == "." else name
+    return unquote(file.parent.absolute().name if name == "." else name)
 
 
 def links(name: str) -> dict[str, str]:

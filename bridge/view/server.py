@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from bridge.errors import InputError
+from bridge.present.names import of_sweep
 from bridge.present.page.page import page_text
 from bridge.results.result import Result
 from bridge.view.estimates import Estimator
@@ -120,9 +121,11 @@ class ViewServer(ThreadingHTTPServer):
             return run_page(number, run) if path == "run" else run_part(number, run, known)
         names = self._names(known, query)
         if path == "page":
-            shown = {title(name, known[name]): Result.load(known[name]) for name in names}
+            places = [known[name] for name in names]
+            loaded = [Result.load(file) for file in places]
+            titles = of_sweep(places, loaded) or [title(name, known[name]) for name in names]
             choices = chooser(self.folder, known, names)
-            return page_text(shown, links(names[0]), choices)
+            return page_text(dict(zip(titles, loaded, strict=True)), links(names[0]), choices)
         changes = _changes(query)
         if path in ("what-if", "estimate"):
             (fabric,) = islice((*query.get("fabric", ()), ESTIMATORS[0]), 1)

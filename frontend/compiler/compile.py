@@ -22,6 +22,7 @@ from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import Messages, background, happenings
 from frontend.resolve.queueing import Durations
+from frontend.resolve.resolved import marks_by_rate
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
@@ -233,6 +234,24 @@ def validate_scenario(scenario: Scenario) -> None:
     library = ProgramLibrary(resolved)
     for issue in resolved.plan.issues:
         library.check(issue)
+
+
+def marks(scenario: Scenario) -> set[tuple[int, int]]:
+    """Return the queue lengths from which links mark packets, if these follow from their rates.
+
+    Nothing is returned of a topology whose links an optimiser has yet to find.
+
+    Returns
+    -------
+    set of (int, int)
+        Rates in bit/s, and lengths in bytes.
+    """
+    if not marks_by_rate(scenario) or TOPOLOGIES[scenario.topology.family].optimised:
+        return set()
+    network = resolve(scenario).network
+    lengths = network.ecn_threshold_bytes
+    is_marking = lengths > 0
+    return {*zip(network.rate_bps[is_marking].tolist(), lengths[is_marking].tolist(), strict=True)}
 
 
 def _shortened(scenario: Scenario) -> Scenario:

@@ -30,7 +30,11 @@ def reconfiguration(resolved: Resolved) -> Reconfiguration | None:
     changes = resolved.layout.changes
     if changes is None:
         return None
-    threshold = resolved.ecn_threshold_bytes
+    rate, buffer = np.array(
+        [[changes.circuit_rate_bps], [changes.circuit_buffer_bytes]], dtype=np.uint64
+    )
+    thresholds = resolved.thresholds(rate, buffer)
+    threshold = 0 if thresholds is None else int(thresholds.begin[0])
     return Reconfiguration(circuit_ecn_threshold_bytes=threshold, **changes._asdict())
 
 
@@ -129,11 +133,11 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
         "path_begin": paths.begin,
         "path_links": paths.links,
     }
-    if (thresholds := resolved.thresholds(network.rate_bps)) is not None:
-        marks = network.ecn_threshold_bytes > 0
-        columns["link_ecn_threshold_bytes"] = np.where(marks, thresholds.begin, 0)
+    if (thresholds := resolved.thresholds(network.rate_bps, network.buffer_bytes)) is not None:
+        begin = network.ecn_threshold_bytes
         if (thresholds.end > thresholds.begin).any():
-            columns["link_ecn_full_bytes"] = np.where(marks, thresholds.end, 0)
+            end = np.maximum(thresholds.end, begin)
+            columns["link_ecn_full_bytes"] = np.where(begin > 0, end, 0)
             record.ecn_chance_ppb = round(thresholds.chance * _PPB)
             record.ecn_seed = resolved.scenario.seed
         record.marks_at_dequeue = thresholds.at_dequeue

@@ -1,6 +1,6 @@
 """Apply overrides, such as those of `--set`, to a scenario before it is checked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -135,13 +135,20 @@ def listed(overrides: Overrides) -> list[Override]:
     Raises
     ------
     ScenarioError
-        If a text has no `=` or no key.
+        If a text has no `=` or no key, or an override is neither text nor an `Override`.
     """
     if isinstance(overrides, str):
         overrides = [overrides]
     if isinstance(overrides, Mapping):
         return [Override(name, value) for name, value in overrides.items()]
-    return [one if isinstance(one, Override) else split(one) for one in overrides]
+    if isinstance(overrides, Iterable):
+        every = list(overrides)
+        if all(isinstance(one, str | Override) for one in every):
+            return [one if isinstance(one, Override) else split(one) for one in every]
+    raise ScenarioError(
+        f"overrides: value {shown(overrides, ())}: expected a mapping of key paths to values, or "
+        "texts such as topology.ranks=8"
+    )
 
 
 def split(text: str, option: str = Override.option) -> Override:

@@ -184,16 +184,34 @@ def unknown_key(path: Path, known: Known) -> str:
         return f"unknown key: {name_of(path[:-1])} has one value, without keys inside"
     if owners := _families_with(path, known):
         return f"unknown key here, it belongs to {owners}"
-    # A longer name of a parent is often near its own name, which helps nobody.
-    others = [key for key in known if path[: len(key)] != key]
-    near = get_close_matches(name_of(path), map(name_of, others), n=1, cutoff=0.75)
-    near += [name_of(key) for key in known if key[-1] == path[-1]]
-    if near:
-        return f"unknown key: did you mean {near[0]}?"
+    if near := _near_keys(path, known):
+        return f"unknown key: did you mean {' or '.join(map(name_of, near))}?"
     parent = path[:-1]
     while not _keys(parent, known):
         parent = parent[:-1]
     return f"unknown key: expected one of {_keys(parent, known)}"
+
+
+def _near_keys(path: Path, known: Known) -> list[Path]:
+    """Return the keys that may be meant by an unknown one: mostly one, or a few like it."""
+    name, parent = str(path[-1]), path[:-1]
+    beside = {str(key[-1]): key for key in known if key[:-1] == parent}
+    below = [key for key in known if key[: len(parent)] == parent and key[-1] == name]
+    if below:
+        return below[:1]
+    if parts := [key for one, key in beside.items() if len(name) > 1 and _is_end(name, one)]:
+        return parts[:3]
+    if close := get_close_matches(name, beside, n=1, cutoff=0.7):
+        return [beside[close[0]]]
+    if not beside:  # the name of the parent is wrong
+        paths = {name_of(key): key for key in known if path[: len(key)] != key}
+        if close := get_close_matches(name_of(path), paths, n=1, cutoff=0.75):
+            return [paths[close[0]]]
+    return [key for key in known if key[-1] == name][:1]
+
+
+def _is_end(part: str, name: str) -> bool:
+    return name.startswith(part) or name.endswith(part)
 
 
 def _families_with(path: Path, known: Known) -> str:
@@ -337,4 +355,4 @@ def _description(path: Path, known: Known) -> str:
         return " or ".join(names) if len(names) <= _FEW else f"one of {', '.join(names)}"
     key = known.get(path)
     text = " ".join((key.description if key else "").split()) or "a value"
-    return text[0].lower() + text[1:].rstrip(".")
+    return (text if text[1:2].isupper() else text[0].lower() + text[1:]).rstrip(".")

@@ -18,6 +18,9 @@ from frontend.schema.ports import PPP_HEADER_BYTES
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.transports import PROTOCOLS
 
+_MOST_CHUNKS = 1 << 20
+"""Chunks of a collective that the simulator takes."""
+
 
 def check(scenario: Scenario) -> None:
     """Check everything that does not depend on the result of a topology optimiser.
@@ -190,11 +193,12 @@ def _transport(scenario: Scenario) -> Problems:
             )
         if family.changes_links(scenario.topology):
             yield "switches.buffer_sharing", f"{expected} topology.reconfiguration is given"
-    if transport.protocol != "tcp" or not transport.ecn:
+    if transport.protocol != "tcp" or not transport.uses_ecn:
         return
     if switches.ecn_threshold is None:
-        because = "because transport.ecn is true"
-        yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
+        if transport.variant != "dctcp":
+            because = "because transport.ecn is true"
+            yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
         return
     for path, buffer, ports in family.buffers(scenario.topology):
         if buffer and switches.ecn_threshold > buffer // ports:
@@ -208,6 +212,8 @@ def _transport(scenario: Scenario) -> Problems:
 def _system(scenario: Scenario) -> Problems:
     """Check that the settings of the system layer do not contradict each other."""
     system = scenario.system
+    if max(dict(system.chunks).values()) > _MOST_CHUNKS:
+        yield "system.chunks", f"expected at most {_MOST_CHUNKS}"
     if system.chunk_order == "arrival" and system.admission != "negotiated":
         yield (
             "system.chunk_order",

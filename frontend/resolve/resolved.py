@@ -16,8 +16,13 @@ from frontend.resolve.queueing import Durations
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
+from frontend.transports.tcp import TcpTransport
 from frontend.workloads import Plan
 from topology_gen import Network
+
+_OF_THE_TRANSPORT = 1 << 49
+"""Threshold of the links that have none of their own, until the rates of all links are known. It is
+more than the simulator takes; parallel circuits count as one link with the sum of theirs."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +48,21 @@ class Resolved:
         """Number of ranks."""
         return self.layout.ranks
 
-    @property
-    def ecn_threshold_bytes(self) -> int:
-        """Queue length in bytes above which packets are marked with ECN; 0 turns marking off."""
-        thresholds = self.thresholds(np.zeros(1, dtype=np.uint64))
-        return 0 if thresholds is None else int(thresholds.begin[0])
+    def thresholds(
+        self, rates: NDArray[np.uint64], buffers: NDArray[np.uint64]
+    ) -> Thresholds | None:
+        """Return where links with some rates and buffers begin to mark packets; None: nowhere.
 
-    def thresholds(self, rates: NDArray[np.uint64]) -> Thresholds | None:
-        """Return where links with some rates begin to mark packets; None: nowhere."""
+        A threshold that follows from a rate leaves half of the buffer for what comes after a mark.
+        """
         transport = self.scenario.transport
         protocol = PROTOCOLS[transport.protocol]
-        return protocol.thresholds(transport, self.scenario.switches, rates)
+        found = protocol.thresholds(transport, self.scenario.switches, rates)
+        if found is None or not marks_by_rate(self.scenario):
+            return found
+        most = np.where(buffers > 0, np.maximum(buffers // 2, 1), found.begin)
+        begin = np.minimum(found.begin, most)
+        return found._replace(begin=begin, end=begin)
 
     @property
     def payload_bytes(self) -> int:
@@ -70,12 +79,19 @@ class Resolved:
     @cached_property
     def network(self) -> Network:
         """The nodes, links and paths of the topology."""
-        network = self.layout.network(self.ecn_threshold_bytes)
+        network = self._marking(self.layout.network(_OF_THE_TRANSPORT))
         routing = self.scenario.routing
         if routing.policy == "family":
             return network
         count = len(self._weights) if routing.policy == "paths" else None
         return replace(network, router=network.shortest_paths(routing.seed, count))
+
+    def _marking(self, network: Network) -> Network:
+        """Return a network in which links without a threshold of their own have the transport's."""
+        thresholds = self.thresholds(network.rate_bps, network.buffer_bytes)
+        begin = np.uint64(0) if thresholds is None else thresholds.begin
+        own = network.ecn_threshold_bytes
+        return replace(network, ecn_threshold_bytes=np.where(own >= _OF_THE_TRANSPORT, begin, own))
 
     @property
     def _weights(self) -> tuple[int, ...]:
@@ -139,3 +155,10 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
         data = scenario.model_dump(mode="json", exclude_unset=True)
         raise ScenarioError(error.sentence(data)) from None
     return Resolved(scenario, made, durations)
+
+
+def marks_by_rate(scenario: Scenario) -> bool:
+    """Whether the rate of each link determines from which queue length TCP marks packets."""
+    transport = scenario.transport
+    is_given = scenario.switches.ecn_threshold is not None
+    return isinstance(transport, TcpTransport) and transport.uses_ecn and not is_given

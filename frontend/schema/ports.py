@@ -72,7 +72,10 @@ class Switches(Model):
     buffer_alpha: Annotated[float, Field(gt=0, le=1024)] = 1.0
     """With `buffer_sharing: dynamic`: longest queue of a port over the free memory."""
     ecn_threshold: PositiveSize | None = None
-    """Length of an egress queue from which packets are marked, if `transport.ecn` is true."""
+    """Length of an egress queue from which packets are marked, if `transport.ecn` is true. null:
+    with `transport.variant: dctcp`, by the rate of the link, 97.5 kB (65 packets of 1500 B) at 10
+    Gb/s and 975 kB at 100 Gb/s, at least 30 kB (20 packets) (Alizadeh et al. 2010), and at most
+    half of the port's buffer; other variants need a value."""
     ecn_marking: Literal["enqueue", "dequeue"] = "enqueue"
     """When a queue is compared with the threshold. enqueue: when a packet arrives, which is marked.
     dequeue: when a packet leaves, which is marked if the rest of the queue has this length; so a

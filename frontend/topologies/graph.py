@@ -89,7 +89,8 @@ class GraphLink(Model):
     buffer: Buffer | None = None
     """Size of the egress queue at a switch; null: a share of the memory of the switch."""
     ecn_threshold: PositiveSize | None = None
-    """Queue length from which a switch marks packets; null: `switches.ecn_threshold`."""
+    """Queue length from which a switch marks packets; null: `switches.ecn_threshold`, or with
+    `transport.protocol: roce`, `transport.ecn.kmin`."""
     loss: Probability = 0.0
     """Probability that the link loses a packet."""
     dimension: Literal["scale_up", "scale_out"] = "scale_out"

@@ -91,7 +91,14 @@ class Layout(ABC):
 
     @abstractmethod
     def network(self, ecn_threshold_bytes: int) -> Network:
-        """Return the nodes, links and paths. An ECN threshold of 0 bytes turns marking off."""
+        """Return the nodes, links and paths.
+
+        Parameters
+        ----------
+        ecn_threshold_bytes : int
+            The threshold of the queues that have none of their own: a mark that stands for what the
+            transport says later, so pass it on as it is. 0 turns marking off.
+        """
 
     @property
     def super_node(self) -> int | None:

@@ -44,6 +44,10 @@ CONGESTION_CONTROLS = {
 }
 """Name in a scenario: TypeId in ns-3 without `ns3::Tcp`."""
 
+_MARKS_AT_10G, _LEAST_MARKS = 65 * 1500, 20 * 1500
+"""Queue length from which packets are marked at 10 Gb/s and at 1 Gb/s, in bytes. Source: M.
+Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 4: 65 and 20 packets."""
+
 Variant = Literal[
     "new_reno",
     "linux_reno",
@@ -79,9 +83,10 @@ class TcpTransport(Transport):
 
     protocol: Literal["tcp"] = "tcp"
     """ns-3's TCP with any of its congestion controls."""
-    ecn: bool = False
+    ecn: bool | None = None
     """Explicit congestion notification: ports mark packets from `switches.ecn_threshold` on,
-    receivers echo the marks, and senders slow down."""
+    receivers echo the marks, and senders slow down; null: true if `variant` is dctcp, otherwise
+    false."""
     variant: Variant = "new_reno"
     """Congestion control algorithm."""
     timestamps: bool = False
@@ -109,6 +114,11 @@ class TcpTransport(Transport):
     """How a sender continues after a loss. prr: at a rate proportional to that of the ACKs (RFC
     6937); classic: one segment for each duplicate ACK (RFC 6582)."""
 
+    @property
+    def uses_ecn(self) -> bool:
+        """Whether packets can be marked."""
+        return self.variant == "dctcp" if self.ecn is None else self.ecn
+
 
 class _Tcp(Protocol[TcpTransport]):
     model = TcpTransport
@@ -127,9 +137,14 @@ class _Tcp(Protocol[TcpTransport]):
     def thresholds(
         self, transport: TcpTransport, switches: Switches, rates: NDArray[np.uint64]
     ) -> Thresholds | None:
-        if not transport.ecn:
+        if not transport.uses_ecn:
             return None
-        threshold = np.full(len(rates), switches.ecn_threshold or 0, dtype=np.uint64)
+        given = switches.ecn_threshold
+        threshold = (
+            np.maximum(rates / 1e10 * _MARKS_AT_10G, _LEAST_MARKS).astype(np.uint64)
+            if given is None
+            else np.full(len(rates), given, dtype=np.uint64)
+        )
         return Thresholds(threshold, threshold, at_dequeue=switches.ecn_marking == "dequeue")
 
     def problems(self, transport: TcpTransport, links: Links, fabric: Fabric) -> Problems:
@@ -166,12 +181,8 @@ class _Tcp(Protocol[TcpTransport]):
                 f"expected less than transport.min_rto ({transport.min_rto.written()}), or a "
                 "delayed ACK ends in a retransmission timeout",
             )
-        if transport.variant == "dctcp" and not transport.ecn:
-            yield (
-                "transport.ecn",
-                "expected true, because transport.variant is dctcp, and switches.ecn_threshold, "
-                "such as 100KB at 10Gbps or 1MB at 100Gbps",
-            )
+        if transport.variant == "dctcp" and not transport.uses_ecn:
+            yield "transport.ecn", "expected true or null, because transport.variant is dctcp"
 
     def fields(
         self, transport: TcpTransport, links: Links, switches: Switches
@@ -192,7 +203,7 @@ class _Tcp(Protocol[TcpTransport]):
             "sack": transport.sack,
             "timestamps": transport.timestamps,
             "window_scaling": transport.window_scaling,
-            "ecn": transport.ecn,
+            "ecn": transport.uses_ecn,
             "link_header_bytes": links.header,
             "recovery": "PRR" if transport.recovery == "prr" else "CLASSIC",
             "buffers_count_packets": switches.buffer_unit == "packets",

@@ -38,8 +38,8 @@ def test_every_key_is_explained(section: Any) -> None:
 
 def test_what_belongs_to_a_key_and_an_example() -> None:
     (ecn, *_) = explained("transport.ecn")
-    assert ecn["see also"] == ["switches.ecn_threshold"]
-    assert ecn["default"] == "false"
+    assert ecn["see also"] == ["switches.ecn_threshold", "transport.variant"]
+    assert ecn["default"] == "null"
     (threshold,) = explained("switches.ecn_threshold")
     assert "transport.ecn" in threshold["see also"]
     assert threshold["example"].startswith("switches.ecn_threshold: ")

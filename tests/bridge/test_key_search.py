@@ -186,3 +186,8 @@ def test_a_result_of_another_scenario_is_not_lost(small_file: Path) -> None:
     small_file.write_text(json.dumps(other), "utf-8")
     assert search(small_file, *over).exit_code == 0
     assert len(list(Path("results").glob("*/search_*"))) == 2
+
+
+def test_a_budget_without_estimates(small_file: Path) -> None:
+    with pytest.raises(InputError, match=r"^budget 0: expected at least 1 combination"):
+        cosim.search_keys(small_file, GRID, budget=0)

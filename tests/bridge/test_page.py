@@ -30,7 +30,7 @@ LOSSES = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rt
 class Outline(HTMLParser):
     """Collects what a test asks of a page, and checks that elements nest."""
 
-    VOID = frozenset({"meta", "link", "br"})
+    VOID = frozenset({"meta", "link", "br", "input"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -133,23 +133,25 @@ def test_losses_are_named(repository: Path, tmp_path: Path) -> None:
 
 
 def test_many_results(result: Result, tmp_path: Path) -> None:
-    """The settings and metrics of all are in tables; only the first ones have their charts."""
+    """The settings and metrics of all are in tables; of the first ones, a reader chooses some."""
     pytest.importorskip("plotly")
     results = {
         f"run {seed}": result.model_copy(
             update={"scenario": result.scenario | {"size": f"{seed}MB"}, "time_ns": 1e6 * seed}
         )
-        for seed in range(1, 8)
+        for seed in range(1, 20)
     }
     write_page(results, tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text("utf-8")
-    assert "first 4 of 7 results" in text
-    for seed in range(1, 8):
-        assert f"<td>{seed}MB</td><td>{seed}.000 ms</td>" in text
-    assert "Longest collectives of run 4" in text
-    assert "Longest collectives of run 5" not in text
+    assert "<output>4</output> of 16, the first of 19</summary>" in text
+    boxes = [one for one in Outline(text).all("input") if "value" in one]
+    assert [number for number, one in enumerate(boxes) if "checked" in one] == [0, 1, 2, 3]
+    for seed in range(1, 20):
+        assert re.search(rf"<td>{seed}MB</td><td>{seed}\.0+ ms</td>", text)
+    assert "Longest collectives of run 16" in text
+    assert "Longest collectives of run 17" not in text
     sweep = charts(text)[0]
-    assert (sweep["name"], sweep["data"][0]["y"]) == ("sweep", [1, 2, 3, 4, 5, 6, 7])
+    assert (sweep["name"], sweep["data"][0]["y"]) == ("sweep", list(range(1, 20)))
 
 
 def test_parallel_dimensions(repository: Path, tmp_path: Path) -> None:
@@ -279,6 +281,92 @@ def test_a_browser_renders_it(page: Path, tmp_path: Path, width: int) -> None:
     title = re.search(r"<title>(\d+), (?:dark|light), focus, fits</title>", done.stdout)
     assert title is not None
     assert int(title[1]) >= len(charts(page.read_text("utf-8")))
+
+
+@pytest.fixture(scope="module")
+def sweep(scenarios: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of a sweep of six points; the estimate has no packets."""
+    pytest.importorskip("plotly")
+    folder = tmp_path_factory.mktemp("sweep")
+    over = "topology.scale_out.bandwidth=50Gbps,100Gbps,200Gbps,300Gbps,400Gbps"
+    arguments = ["sweep", str(scenarios / "dlrm_hier_opt_small.yaml"), "--over", over]
+    arguments += ["--set", "outputs.critical_path=true", "--out", str(folder / "points")]
+    ran = CliRunner().invoke(main, arguments)
+    assert ran.exit_code == 0, ran.output
+    flow = [*arguments[:2], "--set", "fabric=flow", "--out", str(folder / "flow")]
+    assert CliRunner().invoke(main, ["run", *flow[1:]]).exit_code == 0
+    places = [str(folder / "points"), str(folder / "flow"), "-o", str(folder / "x.html")]
+    ran = CliRunner().invoke(main, ["plot", *places])
+    assert ran.exit_code == 0, ran.output
+    return folder / "x.html"
+
+
+def test_points_of_a_sweep_are_named_by_what_they_set(sweep: Path, tmp_path: Path) -> None:
+    page = tmp_path / "x.html"
+    ran = CliRunner().invoke(main, ["plot", str(sweep.parent / "points"), "-o", str(page)])
+    assert ran.exit_code == 0, ran.output
+    names = re.findall(r'<input type="checkbox" value=[^<]*<span>([^<]*)</span>', page.read_text())
+    assert names == [f"bandwidth={rate}Gbps" for rate in (50, 100, 200, 300, 400)]
+
+
+#: What a page shows: the results with links, bars of iterations, columns of TCP, and charts.
+SHOWN = """() => {
+  const seen = (one) => one.getClientRects().length > 0;
+  const texts = (where) => [...document.querySelectorAll(where)].filter(seen)
+    .map((one) => one.textContent);
+  return {
+    links: texts("#links figcaption").filter((one) => one.startsWith("Links by")).length,
+    bars: texts("#chart-iteration .ytick text").map((one) => one.trim()),
+    columns: texts("#transport th[scope=col][data-result]").length,
+    curves: texts("#chart-fct .scatterlayer .trace").length,
+    overview: texts("#overview tbody th").length,
+    title: texts("#choice summary")[0],
+    wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  };
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1600])
+def test_a_reader_chooses_results(sweep: Path, width: int) -> None:
+    """In Chromium: the page of a sweep shows four results first, then those that one chooses."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("chromium is not installed")
+    said: list[str] = []
+    with playwright.sync_playwright() as driver:
+        window = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        view = window.new_page(viewport={"width": width, "height": 900})
+        view.on("console", lambda message: said.append(message.text))
+        view.on("pageerror", lambda error: said.append(str(error)))
+        view.goto(sweep.as_uri())
+
+        def check(results: int, packets: int) -> None:
+            shown = view.evaluate(SHOWN)
+            assert (shown["links"], shown["columns"]) == (results, packets)
+            assert len(shown["bars"]) == results
+            assert shown["curves"] == 2 * results
+            assert shown["overview"] == 6
+            assert f"show: {results} of 6" in shown["title"]
+            assert not shown["wide"]
+
+        check(4, 4)
+        view.click("#choice summary")
+        boxes = view.locator("#choice input[value]")
+        for number in (0, 1, 2):
+            boxes.nth(number).uncheck()
+        check(1, 1)
+        boxes.nth(5).check()  # the estimate
+        check(2, 1)
+        view.check("#every")
+        check(6, 5)
+        view.uncheck("#every")
+        check(0, 0)
+        boxes.nth(4).check()
+        check(1, 1)
+        window.close()
+    assert said == []
 
 
 def test_links_are_named_as_in_the_topology(tmp_path: Path, scenarios: Path) -> None:

@@ -13,9 +13,10 @@ from click.testing import CliRunner, Result
 
 import bridge
 import frontend
-from bridge.batch.sweep import Axis, axis, short_keys, sweep_points
+from bridge.batch.sweep import Axis, axis, sweep_points
 from bridge.cli.main import main
 from bridge.errors import InputError
+from bridge.present.names import short_keys
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -77,9 +78,34 @@ def test_python_is_not_blamed_on_options(small_file: Path) -> None:
         bridge.sweep(small_file, {"topology.ranks": [2]}, {"seed": 0})
 
 
+@pytest.mark.parametrize("over", [{"topology.ranks": 4}, ["topology.ranks"], {"seed": None}])
+def test_values_that_are_not_several(small_file: Path, over: Any) -> None:
+    with pytest.raises(InputError, match=r"^over: .*: expected a (list|mapping) of "):
+        bridge.sweep(small_file, over)
+
+
+@pytest.mark.parametrize("overrides", [{"topology.ranks", 4}, 4, [("topology.ranks", 4)]])
+def test_overrides_of_another_form(small_file: Path, overrides: Any) -> None:
+    with pytest.raises(frontend.ScenarioError, match=r"^overrides: value .*: expected a mapping"):
+        bridge.run(small_file, overrides)
+
+
 def test_names_are_folders(small_file: Path) -> None:
     (point,) = sweep_points(small_file, [], [axis("system.reduction_bandwidth=900GB/s")])
     assert point.point.name == "system.reduction_bandwidth=900GB%2Fs"
+
+
+def test_mappings_are_readable(small_file: Path) -> None:
+    """Of mappings, a table and the lines of progress have what differs, as one would write it."""
+    common = "ranks: 4, bandwidth: 100Gbps, latency: 1us"
+    sizes = ("1MB", "2MB")
+    values = ",".join(f"{{family: flat, {common}, buffer: {size}}}" for size in sizes)
+    points = sweep_points(small_file, [], [axis(f"topology={values}"), axis("seed=1")])
+    assert [one.texts for one in points] == [("{buffer: 1MB}", "1"), ("{buffer: 2MB}", "1")]
+    assert [one.point.title for one in points] == [
+        "topology={buffer: 1MB}, seed=1",
+        "topology={buffer: 2MB}, seed=1",
+    ]
 
 
 def test_names_of_folders_are_short(small_file: Path) -> None:
@@ -92,8 +118,7 @@ def test_names_of_folders_are_short(small_file: Path) -> None:
 
 def test_headings_tell_keys_apart() -> None:
     keys = ["topology.scale_up.buffer", "topology.scale_out.buffer", "seed"]
-    axes = [Axis(key, ("1",)) for key in keys]
-    assert short_keys(axes) == [*keys[:2], "seed"]
+    assert short_keys(keys) == [*keys[:2], "seed"]
 
 
 def test_hooks_are_found_from_the_scenario(small_file: Path) -> None:
@@ -108,7 +133,7 @@ def test_table_and_resumption(small_file: Path, tmp_path: Path) -> None:
     lines = first.stdout.splitlines()
     assert lines[0].split()[:3] == ["ranks", "time", "algbw"]
     assert [line.split()[0] for line in lines[2:4]] == ["2", "4"]
-    assert "[2/2] topology.ranks=4: " in first.stderr
+    assert "[2/2] ranks=4: " in first.stderr
     assert (tmp_path / "out" / "topology.ranks=4" / "result.json").exists()
     second = sweep(*arguments)
     assert second.stdout.splitlines() == lines
@@ -195,7 +220,7 @@ def test_json_and_a_failure(small_file: Path) -> None:
         "--json",
     )  # fmt: skip
     assert answer.exit_code == 1
-    assert "1 point failed, the first of them workload.bytes=64MB: " in answer.stderr
+    assert "1 point failed, the first of them bytes=64MB: " in answer.stderr
     good, bad = json.loads(answer.stdout)
     assert good["overrides"] == {"workload.bytes": "4KB"}
     assert good["error"] is None

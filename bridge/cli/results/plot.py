@@ -11,6 +11,7 @@ import click
 from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
 from bridge.present.metrics import METRICS
+from bridge.present.names import names
 from bridge.present.outputs import output_for
 from bridge.present.page.page import write_page
 from bridge.present.pictures.kinds import KINDS, View
@@ -68,9 +69,9 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     loaded = [Result.load(file) for file in files]
     is_page = kind is None and out.suffix.lower() in (".html", ".htm")
     if is_page:
-        write_page(dict(zip(_names(files), loaded, strict=True)), out)
+        write_page(dict(zip(names(files, loaded), loaded, strict=True)), out)
     elif kind is not None:
-        KINDS[kind].draw(dict(zip(_names(files), loaded, strict=True)), view, out)
+        KINDS[kind].draw(dict(zip(names(files, loaded), loaded, strict=True)), view, out)
     elif len(loaded) > 1:
         kinds = ", ".join(KINDS)
         raise click.UsageError(
@@ -79,16 +80,6 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     else:
         output_for(out).write(loaded[0], out)
     click.echo(f"{'Page' if is_page else 'Picture'}: {out}", err=True)
-
-
-def _names(paths: tuple[Path, ...]) -> list[str]:
-    """Return a short and different name for each result: the end of its path."""
-    folders = [(path.parent if path.is_file() else path).absolute() for path in paths]
-    for parts in range(1, 1 + max(len(folder.parts) for folder in folders)):
-        names = ["/".join(folder.parts[-parts:]) for folder in folders]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{folder.name} ({number})" for number, folder in enumerate(folders, start=1)]
 
 
 def _view(kind: str | None, choices: dict[str, str]) -> View:

@@ -135,8 +135,8 @@ class Counter(ExitStack):
         said = outcome.error or ("as before" if outcome.is_old else self._cost(outcome))
         if outcome.unreadable:
             said += f"; simulated again because of {outcome.unreadable}"
-        line = f"[{self.done}/{self.total}] {outcome.point.name}: {time}, {said}"
-        self._display.done(outcome.point.title, line)
+        title = outcome.point.title
+        self._display.done(title, f"[{self.done}/{self.total}] {title}: {time}, {said}")
 
     @staticmethod
     def _cost(outcome: Outcome) -> str:
@@ -203,5 +203,5 @@ def require_all(outcomes: Sequence[Outcome]) -> None:
         first = failed[0]
         count = "1 point" if len(failed) == 1 else f"{len(failed)} points"
         raise SimulationError(
-            f"{count} failed, the first of them {first.point.name}: {first.error}"
+            f"{count} failed, the first of them {first.point.title}: {first.error}"
         )

@@ -13,12 +13,13 @@ import click
 from bridge.batch.key_search import ESTIMATES, PACKETS, START, Found, Goal, KeySearch, Watcher
 from bridge.batch.points import Outcome
 from bridge.batch.scenario_file import SCENARIO_FILE
-from bridge.batch.sweep import Axis, short_keys
+from bridge.batch.sweep import Axis
 from bridge.cli.console import output
 from bridge.cli.options import what_was_set
 from bridge.cli.runs.points import Counter, require_all
 from bridge.errors import InputError
 from bridge.present.comparison import signed_percent
+from bridge.present.names import short_keys
 from bridge.present.table import table
 from bridge.results.folders import default_folder, free_folder, holds_another
 from bridge.simulator.simulate import load
@@ -123,12 +124,11 @@ def _print(search: KeySearch, found: Sequence[Found]) -> None:
         if is_simulated:
             cells.append(_cell(search.goal, one.simulated))
         rows.append([*values, *cells, _difference(search.goal, one, start)])
+    keys = short_keys([one.key for one in search.axes])
     heads = [f"{metric.name} by {search.estimator}"]
     if is_simulated:
         heads.append(f"by {start.scenario.fabric}")
-    console.print(
-        table([*short_keys(search.axes), *heads, "difference"], rows, names=len(search.axes))
-    )
+    console.print(table([*keys, *heads, "difference"], rows, names=len(keys)))
 
 
 def _left_out(search: KeySearch) -> str:

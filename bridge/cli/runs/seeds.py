@@ -24,7 +24,7 @@ class Repeated:
     def __init__(self, points: Sequence[SweepPoint], outcomes: Sequence[Outcome]) -> None:
         self.points = points
         self.outcomes = outcomes
-        self.changes = points[0].changes[:-1]
+        self.texts = points[0].texts[:-1]
         self.results: list[Result] = [
             one.result for one in outcomes if one.result is not None and not one.error
         ]

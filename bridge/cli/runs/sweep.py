@@ -15,7 +15,6 @@ from bridge.batch.sweep import (
     axis,
     document,
     seeds_axis,
-    short_keys,
     sweep_points,
 )
 from bridge.cli.console import output
@@ -41,6 +40,7 @@ from bridge.cli.runs.points import (
 )
 from bridge.cli.runs.seeds import Repeated, print_json, print_repeated, repeated
 from bridge.present.metrics import METRICS, Metric, usual
+from bridge.present.names import short_keys
 from bridge.present.table import WIDTH, table
 from bridge.results.folders import default_folder, free_folder, holds_another
 from bridge.simulator.simulate import load
@@ -160,7 +160,7 @@ def run_sweep(
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     else:
         rows = [
-            [*point.changes, *_cells(outcome, metrics)]
+            [*point.texts, *_cells(outcome, metrics)]
             for point, outcome in zip(points, outcomes, strict=True)
         ]
         _print(parsed, rows, metrics, all_metrics=bool(names))
@@ -182,7 +182,7 @@ def _print_seeds(
     elif len(axes) == 1:
         print_repeated(groups[0], metrics)
     else:
-        rows = [[*one.changes, *map(one.cell, metrics)] for one in groups]
+        rows = [[*one.texts, *map(one.cell, metrics)] for one in groups]
         _print(axes[:-1], rows, metrics, all_metrics=all_metrics)
 
 
@@ -210,7 +210,7 @@ def _print(
 ) -> None:
     """Print the table, without the last metrics if the terminal is too narrow for them."""
     console = output()
-    keys = short_keys(axes)
+    keys = short_keys([one.key for one in axes])
     for count in range(len(metrics), 0, -1):
         made = table(
             [*keys, *(metric.name for metric in metrics[:count])],

@@ -84,7 +84,10 @@ def _find(path: str, known: list[Section]) -> tuple[str, list[_Entry]]:
         return path, found
     paths = list(dict.fromkeys(one.path for one in entries))
     near = [one for one in paths if one.rpartition(".")[2] == path.rpartition(".")[2]]
-    near = (near or get_close_matches(path, paths, n=3, cutoff=0.7))[:3]
+    near += [f"{one.name}.{one.choice}" for one in known if one.choice in path.split(".")]
+    blocks = {one.name for one in known if one.name and "." not in path}
+    near += get_close_matches(path, sorted(blocks), n=1)
+    near = (near or get_close_matches(path, paths, cutoff=0.7))[:3]
     expected = f"did you mean {' or '.join(near)}?" if near else "expected a key such as topology"
     raise InputError(f"{path}: unknown key: {expected}")
 

@@ -10,6 +10,7 @@ import click
 import frontend
 from bridge.cli.options import allow_files_option, naming, set_option, some_files_or_stdin
 from bridge.present.quantities import byte_rate_text, scaled_text
+from frontend.compiler.compile import marks
 from frontend.errors import ScenarioError
 from frontend.loading.overrides import Override
 from frontend.schema.base import Model
@@ -23,7 +24,8 @@ from frontend.schema.quantities import ByteRate, Rate
 def validate_command(scenarios: tuple[Path, ...], overrides: list[Override]) -> None:
     """Check scenario files without simulating them; this needs no ns-3.
 
-    On stderr, the command prints each bandwidth in bits and in bytes per second."""
+    On stderr, the command prints each bandwidth in bits and in bytes per second, and from which
+    queue lengths packets are marked, if these follow from the rates."""
     problems: list[str] = []
     for scenario in scenarios:
         try:
@@ -43,6 +45,9 @@ def _validate(scenario: Path, overrides: list[Override]) -> None:
     for key, bits_per_s in _bandwidths(loaded, ""):
         both = f"{scaled_text(bits_per_s, 'bit/s')} = {byte_rate_text(bits_per_s)}"
         click.echo(f"{key}: {both}", err=True)
+    for bits_per_s, size in sorted(marks(loaded)):
+        mark = f"{scaled_text(size, 'B')} on links of {scaled_text(bits_per_s, 'bit/s')}"
+        click.echo(f"switches.ecn_threshold: {mark}", err=True)
 
 
 def _bandwidths(part: Model, prefix: str) -> Iterator[tuple[str, int]]:

@@ -32,14 +32,36 @@ def document(title: str, body: str) -> str:
 
 
 def table(
-    caption: str, headings: Iterable[str], rows: Iterable[Sequence[str]], *, text: bool = False
+    caption: str,
+    headings: Iterable[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    text: bool = False,
+    columns: Sequence[int | None] = (),
 ) -> str:
-    """Return a table; with `text`, all columns are aligned as text."""
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in headings)
+    """Return a table.
+
+    Parameters
+    ----------
+    caption, headings, rows
+        What it says.
+    text : bool
+        Whether all columns are aligned as text.
+    columns : sequence of int or None
+        The number of the result that each column is about, if there is one.
+    """
+    own = [f' data-result="{one}"' if one is not None else "" for one in columns]
+    heads = list(headings)
+    own = own or [""] * len(heads)
+    head = "".join(
+        f'<th scope="col"{of}>{escape(one)}</th>' for one, of in zip(heads, own, strict=True)
+    )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<th scope="row">{escape(cell)}</th>' if index == 0 else f"<td>{escape(cell)}</td>"
+            f'<th scope="row">{escape(cell)}</th>'
+            if index == 0
+            else f"<td{own[index]}>{escape(cell)}</td>"
             for index, cell in enumerate(row)
         )
         + "</tr>"

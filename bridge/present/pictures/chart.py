@@ -69,6 +69,8 @@ class Part:
     """The shape that fills it."""
     group: str | None = None
     """Parts of the same group are stacked, and groups stand side by side; None if all are one."""
+    result: int | None = None
+    """The number of the result that it is of, if it is of one."""
 
 
 def stacked_bars(
@@ -100,6 +102,7 @@ def stacked_bars(
             "marker": {"color": part.color, "pattern": {"shape": part.pattern}},
             "hovertemplate": f"%{{fullData.name}}: %{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
             **({} if part.group is None else {"offsetgroup": part.group}),
+            **({} if part.result is None else {"meta": part.result}),
         }
         for part in parts
     ]

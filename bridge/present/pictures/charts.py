@@ -45,6 +45,9 @@ MANY_LAYERS = 24
 #: Layers and steps that a chart shows at most; the rest is one bar.
 MOST_BARS = 24
 
+#: Pixels of a bar that stands for a result.
+BAR = 40
+
 _SYMBOLS = ("circle", "diamond", "square", "cross", "x")
 
 #: Points of the distribution of slowdowns at most.
@@ -139,6 +142,7 @@ def layers(results: Mapping[str, Result]) -> Chart | None:
             _PARTS[part][1],
             pattern=("", "/", ".", "x")[number % 4],
             group="all" if part == "all communication" else str(number),
+            result=number,
         )
         for number, (name, kept) in enumerate(rows.items())
         for part in shown
@@ -172,8 +176,9 @@ def critical_path(results: Mapping[str, Result]) -> Chart | None:
         if any(own[kind] for own in times.values())
     ]
     caption = "What the critical path of an iteration consists of"
-    height = 40 * len(known)
-    return stacked_bars("critical-path", caption, "time of an iteration", longest, height, parts)
+    height = BAR * len(known)
+    chart = stacked_bars("critical-path", caption, "time of an iteration", longest, height, parts)
+    return _by_result(chart, results)
 
 
 def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
@@ -199,8 +204,14 @@ def iteration_parts(results: Mapping[str, Result]) -> Chart | None:
     ]
     longest = max(sum(parts.values()) for parts in times.values())
     caption = "Time of an iteration: compute, and exposed communication by what it is for"
-    title, height = "iteration, mean over the ranks", 40 * len(times)
-    return stacked_bars("iteration", caption, title, longest, height, parts)
+    title, height = "iteration, mean over the ranks", BAR * len(times)
+    return _by_result(stacked_bars("iteration", caption, title, longest, height, parts), results)
+
+
+def _by_result(chart: Chart, results: Mapping[str, Result]) -> Chart:
+    """Return a chart that says which result each of its bars is of."""
+    chart.layout["meta"] = {"bar": BAR, "results": list(results)}
+    return chart
 
 
 def completion_times(results: Mapping[str, Result]) -> Chart | None:
@@ -240,7 +251,14 @@ def _distribution(
         shade, dash = color(number), dashes[number % len(dashes)]
         xs, ys = [x for x, _ in points], [y for _, y in points]
         traces.append(
-            curve(label, xs, ys, {"shape": "hv", "color": shade, "dash": dash}, showlegend=False)
+            curve(
+                label,
+                xs,
+                ys,
+                {"shape": "hv", "color": shade, "dash": dash},
+                showlegend=False,
+                meta=number,
+            )
         )
         named = {f"p{100 * part:.0f}": quantile(points, part) for part in (0.5, 0.99)}
         texts = [f"{name} {value:.4g}" for name, value in named.items()]
@@ -251,6 +269,7 @@ def _distribution(
                 [0.5, 0.99],
                 {"color": shade, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 9},
                 hovertemplate="%{x:.4~g}<extra>%{fullData.name}</extra>",
+                meta=number,
             )
         )
     if not traces:
@@ -289,6 +308,7 @@ def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
                     text=labels,
                     hovertemplate="%{text}: %{x} B, %{y:.4~g} GB/s<extra></extra>",
                     showlegend=len(results) > 1,
+                    meta=number,
                 )
             )
     if not traces:

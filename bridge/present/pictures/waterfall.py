@@ -117,6 +117,7 @@ def waterfall_chart(result: Result) -> Chart | None:
                 "marker": {"color": color(number)},
                 "hovertemplate": f"%{{y}}: %{{x:.4~g}} {unit}, %{{text}}<extra></extra>",
                 "offsetgroup": "all",
+                "cliponaxis": False,
             }
         )
         start += time
