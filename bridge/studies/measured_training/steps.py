@@ -261,8 +261,8 @@ layers has one layer here. A micro-batch has 1, 2 or 4 sequences: the number wit
 of those that fit into the memory, simulated with kernels by their shape and without a fit:
 
 ```sh
-python -m bridge.studies.measured_training megatron-2024-32b > run.json
-cosim sweep run.json --set workload.check_memory=true --set workload.compute.kernels=shapes \\
+python -m bridge.studies.measured_training megatron-2024-32b > run.json && cosim sweep run.json \\
+  --set workload.check_memory=true --set workload.compute.kernels=shapes \\
   --set workload.compute.efficiency=1 --set workload.compute.loss_accesses=13 \\
   --over workload.micro_batch=1,2,4
 ```
