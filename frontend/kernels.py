@@ -16,7 +16,7 @@ lists where the measurements are from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -57,8 +57,9 @@ class Chip(NamedTuple):
     """Measured bandwidth of a copy in the memory, read and written, in 10^9 bytes/s."""
     overlaps_writes: bool
     """Whether a tile's result is written while the next one is computed."""
-    attention: dict[int, Attention]
-    """By the elements of a head."""
+    attention: Mapping[str, Mapping[int, Attention]]
+    """By the library, and by the elements of a head. The first one is what programs use unless they
+    are told otherwise."""
     layouts: int = 2
     """Orders in which a matrix in 8 bits is stored: products of Hopper sum along the last index of
     both operands, so they need its transpose as well (`is_non_tn_fp8_gemm_supported` in
@@ -71,6 +72,8 @@ _CUDNN_H100 = Attention((315, 410, 484, 518, 529, 539), (193, 291, 365, 424, 457
 # Forward with 64 elements; backward as much slower than with 128.
 _CUDNN_H100_64 = Attention((225, 288, 334, 363, 379, 388), (138, 204, 252, 297, 327, 336))
 # Forward and backward were measured together.
+_FLASH2_H100 = Attention(*2 * ((163, 221, 265, 294, 308, 328),))
+_FLASH2_H100_64 = Attention(*2 * ((141, 192, 232, 257, 273, 284),))
 _FLASH2_A100 = Attention(*2 * ((99, 133, 155, 173, 182, 189),))
 _FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
 
@@ -85,7 +88,10 @@ _H100 = Chip(
     Measured(*_LARGE, 1377.3),
     2900,
     False,
-    {64: _CUDNN_H100_64, 128: _CUDNN_H100},
+    {
+        "cudnn": {64: _CUDNN_H100_64, 128: _CUDNN_H100},
+        "flash2": {64: _FLASH2_H100_64, 128: _FLASH2_H100},
+    },
 )
 CHIPS = {
     "a100": Chip(
@@ -94,7 +100,7 @@ CHIPS = {
         None,
         1610,
         False,
-        {64: _FLASH2_A100_64, 128: _FLASH2_A100},
+        {"flash2": {64: _FLASH2_A100_64, 128: _FLASH2_A100}},
     ),
     "h100": _H100,
     "h800": _H100,
@@ -106,7 +112,7 @@ CHIPS = {
         Measured(*_LARGE, 2906.9 * 3432.5 / 3615.6),
         7350,
         True,
-        {128: _CUDNN_GB200},
+        {"cudnn": {128: _CUDNN_GB200}},
         layouts=1,
     ),
     "gb200": Chip(
@@ -115,7 +121,7 @@ CHIPS = {
         Measured(*_LARGE, 2906.9),
         7350,
         True,
-        {128: _CUDNN_GB200},
+        {"cudnn": {128: _CUDNN_GB200}},
         layouts=1,
     ),
 }
@@ -161,11 +167,20 @@ class Kernels:
         Whether matrix products have operands of 8 bits, if the accelerator has them.
     efficiency : float
         Fraction of this speed that kernels reach, for measured machines that are slower.
+    attention : str, optional
+        Library of the attention, of those of the chip; by default its first one.
     """
 
-    def __init__(self, accelerator: str, fp8: bool, efficiency: float = 1.0) -> None:
+    def __init__(
+        self,
+        accelerator: str,
+        fp8: bool,
+        efficiency: float = 1.0,
+        attention: str | None = None,
+    ) -> None:
         self.efficiency = efficiency
         self.chip = CHIPS[accelerator]
+        self._attention = self.chip.attention[attention or next(iter(self.chip.attention))]
         self.bytes_s = self.chip.copy_gb_s * 1e9
         self.fp8 = fp8 and self.chip.fp8 is not None
         best = self.chip.fp8 if self.fp8 and self.chip.fp8 else self.chip.bf16
@@ -233,8 +248,8 @@ class Kernels:
         busy_sms : int
             SMs that a collective uses meanwhile.
         """
-        nearest = min(self.chip.attention, key=lambda width: abs(width - head))
-        rates = self.chip.attention[nearest]
+        nearest = min(self._attention, key=lambda width: abs(width - head))
+        rates = self._attention[nearest]
         tflops = rates.backward if backward else rates.forward
         # The time of a FLOP is almost linear in 1 / tokens: the mask cuts blocks at both ends.
         inverse = [1 / tokens for tokens in reversed(LENGTHS)]
@@ -308,6 +323,8 @@ class Kernels:
 
 
 @lru_cache(maxsize=16)
-def kernels(accelerator: str, fp8: bool, efficiency: float = 1.0) -> Kernels:
+def kernels(
+    accelerator: str, fp8: bool, efficiency: float = 1.0, attention: str | None = None
+) -> Kernels:
     """Return the kernels of an accelerator."""
-    return Kernels(accelerator, fp8, efficiency)
+    return Kernels(accelerator, fp8, efficiency, attention)

@@ -126,7 +126,11 @@ def test_uplinks_carry_the_sum_once():
 
 def llm(scenarios, **changes):
     """Return Llama 3 8B on two servers, in which tensor-parallel groups of 4 share NVSwitches."""
-    switches = {"topology.scale_up.in_network": True, "workload.algorithms.tp": "auto"}
+    switches = {
+        "topology.scale_up.switches": 4,
+        "topology.scale_up.in_network": True,
+        "workload.algorithms.tp": "auto",
+    }
     return load_scenario(scenarios / "llm_llama3_8b_small.yaml", switches | changes)
 
 

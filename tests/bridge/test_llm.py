@@ -1,6 +1,7 @@
 """Training of language models from scenario to summary."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,9 @@ def test_overlap_hides_communication(layout, key, values):
         ).time_ns
         for value in values
     ]
-    # More overlap never takes longer, and the first step from none to some saves time.
-    assert times == sorted(times, reverse=True)
+    # More overlap hardly ever takes longer (weights that come earlier may share links with
+    # gradients), and the first step from none to some saves time.
+    assert all(more < 1.015 * less for less, more in pairwise(times))
     assert times[1] < 0.99 * times[0]
 
 
@@ -138,3 +140,34 @@ def test_all_defaults_written_out_change_nothing() -> None:
     assert any(one.algorithm == "hierarchical" for one in first.collectives)
     assert again.network == first.network
     assert again.time_ns == first.time_ns
+
+
+def test_flow_lets_messages_of_stages_pass_gradients() -> None:
+    """Stages and replicas share NICs: at the end, each message meets a bucket of gradients."""
+    links = {"latency": "1us", "buffer": "unlimited"}
+    scenario = {
+        "topology": {
+            "family": "hierarchical",
+            "ranks": 16,
+            "scale_up": {"ranks": 2, "switches": 1, "bandwidth": "3600Gbps", **links},
+            "scale_out": {"bandwidth": "400Gbps", **links},
+        },
+        "workload": {
+            "kind": "llm",
+            "model": {
+                "layers": 12, "hidden": 2048, "heads": 16, "feed_forward": 8192, "vocabulary": 0,
+                "sequence": 512,
+            },
+            "layout": {"tp": 2, "pp": 4, "chunks": 3, "zero": 1},
+            "global_batch": 8,
+            "gradient_element": "2B",
+        },
+        "system": {"injection_latency": "1us"},
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "4MB", "initial_cwnd": 10},
+    }  # fmt: skip
+    flow, packets = (
+        bridge.run(load_scenario(scenario | {"fabric": fabric})).time_ns
+        for fabric in ("flow", "express")
+    )
+    assert flow == pytest.approx(packets, rel=0.02)

@@ -68,7 +68,8 @@ def test_dimensions_and_computation_are_apart(scenarios: Path) -> None:
     most = float(np.mean([one.compute_ns for one in before])) / 2
     saved = mean_ns(scenario, {}) - found["ranks that compute twice as fast"]
     assert saved > 0
-    assert saved == pytest.approx(most, rel=0.2), "computation is on the critical path"
+    # Stages of a pipeline also wait for the computation of others.
+    assert saved == pytest.approx(most, rel=0.25), "computation is on the critical path"
 
 
 def topology_of(scenario: Path) -> Topology:

@@ -26,6 +26,7 @@ PAGES = [
 SHORTER = [
     (r"--seconds \d+", "--seconds 0.5"),
     (r"--n 1024\b", "--n 32"),
+    (r"pp: 8, chunks: 5", "pp: 2, chunks: 2"),
     (r"50x50", "5x5"),
     (r"^(search (?!scenarios/llm)(?!.* --over).*)", r"\1 --rounds 1 --budget 10"),
     (r"^(search .* --over .*)", r"\1 --budget 5 --best 1"),
@@ -34,7 +35,7 @@ SHORTER = [
     (r"^study (astra-ns3-dlrm) --fit .*", r"study \1 --fit --help"),  # minutes; test_fit.py has one
     (r"^study (astra-ns3-dlrm) --scale full", r"study \1 --figure 13"),
     (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
-    (r"^study (measured-training) --scale full", r"study \1 --figure packets"),
+    (r"^study (measured-training) --page", r"study \1 --figure packets --page"),
     (r"^study (roce) --scale full", r"study \1 --figure unfairness"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
     (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),

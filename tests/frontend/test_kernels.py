@@ -117,6 +117,30 @@ def test_attention_has_the_measured_rates():
         assert H100.attention_ps(flop, tokens, 128, backward=True) > lasts
 
 
+def test_flash_attention_2_has_the_measured_rates_of_both_phases_together():
+    flash = Kernels("h100", fp8=False, attention="flash2")
+    measured = ((128, 512, 163), (128, 4096, 294), (64, 2048, 232), (64, 16384, 284))
+    for head, tokens, rate in measured:
+        # Forward is two products and backward five, so the rate of both is 7 FLOP / their time.
+        both = flash.attention_ps(2 * 10**15, tokens, head)
+        both += flash.attention_ps(5 * 10**15, tokens, head, backward=True)
+        assert 7 * 10**15 / both == pytest.approx(rate, rel=1e-3)
+    # It is what the A100 has without a choice.
+    default, named = (Kernels("a100", fp8=False, attention=one) for one in (None, "flash2"))
+    assert default.attention_ps(10**12, 3000, 128) == named.attention_ps(10**12, 3000, 128)
+
+
+def test_the_library_of_the_attention_changes_only_the_attention():
+    cudnn, chosen, flash = (
+        operators(compute={"kernels": "shapes", "attention": each})
+        for each in ("cudnn", None, "flash2")
+    )
+    assert chosen.scores == cudnn.scores
+    assert all(slow > fast for slow, fast in zip(flash.scores[:2], cudnn.scores[:2], strict=True))
+    for name in ("projections", "output_projection", "network", "embedding", "output"):
+        assert getattr(flash, name) == getattr(cudnn, name)
+
+
 @given(SIZES, SIZES, SIZES)
 def test_a_larger_product_is_not_faster(rows, inner, columns):
     lasts = H100.product_ps(rows, inner, columns)
@@ -219,6 +243,9 @@ def test_few_tiles_with_long_sums_are_cut():
         ({"peak_flops": "1PFLOPS"}, "peak_flops"),
         ({"memory_bandwidth": "1TB/s"}, "memory_bandwidth"),
         ({"kernels": "roofline", "efficiency": 1.5}, "efficiency"),
+        ({"kernels": "roofline", "attention": "cudnn"}, "attention"),
+        ({"accelerator": "b200", "attention": "flash2"}, "attention"),
+        ({"accelerator": "a100", "attention": "cudnn"}, "attention"),
     ],
 )
 def test_shapes_need_an_accelerator_as_it_was_measured(compute, key):

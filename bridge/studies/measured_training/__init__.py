@@ -11,11 +11,12 @@ on 8 to 16384 GPUs, of language models and of a recommendation model. All measur
 and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
-cosim study measured-training --scale full --page docs/measured.md
+cosim study measured-training --page docs/measured.md
 ```
 
-It shows the stored predictions of all runs, and simulates those on up to 512 GPUs again. `python -m
-bridge.studies.measured_training.predictions` simulates all, in ten minutes of CPU time.
+It shows the stored predictions of all runs, and simulates the smaller ones again; with `--scale
+full`, also those on up to 512 GPUs. `python -m bridge.studies.measured_training.predictions`
+simulates all, in ten minutes of CPU time.
 
 To get the scenario of a row and to run it, such as the first one:
 
@@ -50,10 +51,14 @@ none.
 
 **Blind runs.** The predictions of the runs marked *blind* were stored in `predictions.csv` by a
 commit of its own, before their measurements were read. Only their layouts were known. They are as
-stored, also if the model changes.
+stored, also if the model changes. It has changed since: they were made on `analytical`, and with
+four NVSwitches, so that two GPUs had a quarter of NVLink between them.
 
 **The model of all runs**: NVLink and NICs have their nominal rates, and switches that do not
-block. FP8 and FP4 runs have the peak of that precision. Gradients are reduced in 16 bits and
+block. The NVSwitches of a server are one switch, as NVLink spreads each transfer over all of them.
+Language models are simulated on `flow`: on `analytical`, messages between pipeline stages would
+wait for whole buckets of gradients ([llm](llm.md#speed)). FP8 and FP4 runs have the peak of that
+precision. Gradients are reduced in 16 bits and
 weights gathered in 8 bits during the forward phase where the submission says so. The simulation
 runs a start of the iteration, and adds what further micro-batches take; the whole iteration gives
 the same.

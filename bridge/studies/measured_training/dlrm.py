@@ -278,16 +278,16 @@ is the median time between two evaluations, divided by its iterations. The *one 
 `compute.efficiency` on one server, relative to the kernels' table and at most 1. *By samples* is
 the step of this server times the samples of a GPU. *Packets* are the same steps, packet by packet.
 
-**Blind: misses.** All steps at a larger scale than one server are predicted 8 to 29 % too short;
-scaling by samples misses them by 42 to 70 %. On Eos, 0.43 ms are missing on 64 H100 and on 128, and
-on HPE's machines 0.7 ms on 16 H200 and on 32: a time of each iteration with several servers that
-depends little on the samples of a GPU. Over Ethernet, 0.9 ms are missing on 64 H100. What the model
-leaves out: the exchange of the next iteration's keys, for which HugeCTR's host waits, kernels that
-are launched one by one and not in a CUDA graph, rows that kernels write to other GPUs at less than
-NVLink's nominal rate, and the order of exchanges that share one NCCL communicator. No public
-measurement tells these apart.
+**Blind: misses.** All steps at a larger scale than one server are predicted 8 to 31 % too short;
+scaling by samples misses them by 42 to 70 %. On Eos, 0.46 ms are missing on 64 H100 and 0.43 ms on
+128, and on HPE's machines 0.8 ms on 16 H200 and 0.7 ms on 32: a time of each iteration with several
+servers that depends little on the samples of a GPU. Over Ethernet, 1.0 ms are missing on 64 H100.
+What the model leaves out: the exchange of the next iteration's keys, for which HugeCTR's host
+waits, kernels that are launched one by one and not in a CUDA graph, rows that kernels write to
+other GPUs at less than NVLink's nominal rate, and the order of exchanges that share one NCCL
+communicator. No public measurement tells these apart.
 
-**Faster memory.** On one server, the kernels' table is 1 % too slow for H100, and 10 and 33 % too
+**Faster memory.** On one server, the kernels' table is 1 % too slow for H100, and 11 and 33 % too
 fast for H200 and B200: look-ups and updates of rows of 512 bytes gain less than the bandwidth of
 the memory. The keys of a batch are also less different than the even draws of the model.
 

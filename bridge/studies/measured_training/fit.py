@@ -81,10 +81,10 @@ def second(runs: list[Run]) -> Run | None:
     return None
 
 
-def fit(group: str, runs: list[Run]) -> Fit:
-    """Return the fit of a group by its own runs."""
+def fit(group: str, runs: list[Run], begin: float) -> Fit:
+    """Return the fit of a group by its own runs; `begin` is the first efficiency that it tries."""
     first, other = runs[0], second(runs)
-    efficiency = fitted(first.measured_s, partial(simulated_s, first), 0.5)
+    efficiency = fitted(first.measured_s, partial(simulated_s, first), begin)
     if other is None:
         return Fit(group, first.id, efficiency, "", None, None)
     assert first.measured_s is not None
@@ -110,9 +110,10 @@ def with_software(one: Fit, every: list[Fit], table: Table) -> Fit:
 def main() -> None:
     """Fit all groups."""
     table = Table()
+    known = table.fits if (FOLDER / "fits.csv").exists() else {}
     found = []
     for group, runs in table.groups.items():
-        found.append(fit(group, runs))
+        found.append(fit(group, runs, known[group].efficiency if group in known else 0.5))
         print(*found[-1], sep=" | ", file=sys.stderr, flush=True)
     with (FOLDER / "fits.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

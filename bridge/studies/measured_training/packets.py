@@ -1,4 +1,4 @@
-"""The same steps packet by packet: what `analytical` leaves out."""
+"""The same steps packet by packet: what `flow` leaves out."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RUNS: Mapping[Scale, tuple[str, ...]] = {
         "gpt3-h100-256",
     ),
 }
-FABRICS = ("analytical", "express")
-#: Largest difference of the fabrics that the choice of `analytical` allows.
+FABRICS = ("flow", "express")
+#: Largest difference of the fabrics that the choice of `flow` allows.
 ALLOWED = 0.01
 
 
@@ -35,7 +35,7 @@ def study_points(folder: Path, scale: Scale) -> Points:
     for name in RUNS[scale]:
         run = TABLE.runs[name]
         for part, point in points(run, TABLE.fits[run.group].efficiency).items():
-            found[name, "analytical", part] = point
+            found[name, "flow", part] = point
             packets = load_scenario(point.scenario, {"fabric": "express"})
             express = replace(point, name=f"{point.name} express", scenario=packets)
             found[name, "express", part] = express
@@ -54,7 +54,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         differences.append(abs(estimate / exact - 1))
         cells = (f"{estimate:.5g}", f"{exact:.5g}", f"{100 * (estimate / exact - 1):+.2f} %")
         rows.append((name, str(run.gpus), *cells))
-    text = "`analytical` differs from packets by"
+    text = "`flow` differs from packets by"
     yield FIGURE.at_most(text, ALLOWED, max(differences), "share")
     yield FIGURE.table("Seconds of a step", ("run", "GPUs", *FABRICS, "difference"), rows)
 

@@ -80,7 +80,7 @@ def topology(chip: Chip, gpus: int, measured: bool = False) -> dict[str, Any]:
         "ranks": gpus,
         "scale_up": {
             "ranks": together,
-            "switches": 4,
+            "switches": 1,  # NVLink spreads each transfer over all NVSwitches
             "bandwidth": f"{chip.gathered_gbps if measured else chip.scale_up_gbps}Gbps",
             "latency": "0.5us",
             "buffer": "unlimited",
@@ -139,8 +139,12 @@ class Run(NamedTuple):
     @property
     def simulated_replicas(self) -> int:
         """Replicas that the study simulates: fewer for the option ``replicas=N``."""
-        few = [int(one.partition("=")[2]) for one in self.options if one.startswith("replicas=")]
-        return min([self.replicas, *few])
+        return min(self.replicas, self._number("replicas") or self.replicas)
+
+    def _number(self, name: str) -> int | None:
+        """Return the number of an option ``NAME=NUMBER``."""
+        found = (one.partition("=") for one in self.options)
+        return next((int(number) for key, _, number in found if key == name), None)
 
     @property
     def card(self) -> dict[str, Any]:
@@ -194,7 +198,7 @@ class Run(NamedTuple):
             "schema_version": 1,
             "name": self.id,
             "description": f"{self.group}: {self.source}",
-            "fabric": "analytical",
+            "fabric": "flow",
             "topology": topology(CHIPS[self.chip], gpus, measured=shapes),
             "workload": {
                 "kind": "llm",
@@ -223,10 +227,13 @@ class Run(NamedTuple):
     def _workload(self) -> dict[str, Any]:
         has = self.options.__contains__
         recompute = "full" if has("full_recompute") else "none"
+        gradient = 2 if has("bf16_gradients") else 4
+        bucket = self._number("bucket")
         return {
             "precision": "bf16" if self.precision == "bf16" else "fp8",
             "fp8_scaling": "current" if has("current_scaling") else "delayed",
-            "gradient_element": "2B" if has("bf16_gradients") else "4B",
+            "gradient_element": f"{gradient}B",
+            **({} if bucket is None else {"bucket": f"{bucket * gradient}B"}),
             "gather_element": "1B" if has("fp8_gather") else "2B",
             "recompute": "selective" if has("selective_recompute") else recompute,
             "flash_attention": not has("no_flash"),
@@ -240,6 +247,8 @@ class Run(NamedTuple):
             found["kernels"] = "shapes"
             if "unfused_loss" in self.options:
                 found["loss_accesses"] = 13
+            if "flash2" in self.options:
+                found["attention"] = "flash2"
         elif self.precision == "fp4":
             found["peak_flops"] = f"{chip.fp4_tflops}TFLOPS"
         if chip.memory_gb:

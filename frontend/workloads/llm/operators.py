@@ -214,8 +214,9 @@ class Operators:
         self._beside = _BESIDE_EP if exchanges else _ALONE
         self._kernels = self._plain = None
         if compute.kernels == "shapes":
-            self._kernels = kernels(compute.accelerator, fp8, compute.efficiency or 1.0)
-            self._plain = kernels(compute.accelerator, False, compute.efficiency or 1.0)
+            speed = compute.efficiency or 1.0
+            self._kernels = kernels(compute.accelerator, fp8, speed, compute.attention)
+            self._plain = kernels(compute.accelerator, False, speed)
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -280,7 +281,12 @@ class Operators:
     @cached_property
     def projections(self) -> Times:
         """The projections to queries, keys and values, and the normalisation before them."""
-        products = self._products("projections", attention_matrices(self.card)[:-1])
+        matrices = attention_matrices(self.card)[:-1]
+        if self._kernels is not None and self.card.latent_attention is None:
+            # Queries, keys and values come from one kernel.
+            columns = sum(matrix.columns for matrix in matrices)
+            matrices = [Matrix(self.card.hidden, columns, "columns")]
+        products = self._products("projections", matrices)
         return products.plus(self._norm, self._rotation)
 
     @cached_property

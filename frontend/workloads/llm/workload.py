@@ -212,6 +212,9 @@ class LlmCompute(Model):
     efficiency: Annotated[float, Field(gt=0, le=2)] | None = None
     """roofline: fraction of the peak compute rate and memory bandwidth that operators reach, at
     most 1; null: 0.6, as measured. shapes: speed relative to that of the shapes; null: 1."""
+    attention: Literal["cudnn", "flash2"] | None = None
+    """shapes: the library of the attention kernels, cuDNN or FlashAttention-2, of those that were
+    measured on the accelerator; null: cuDNN, and FlashAttention-2 on the A100."""
     loss_accesses: Accesses = 2
     """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
     without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
@@ -226,10 +229,17 @@ class LlmCompute(Model):
             if self.efficiency is not None and self.efficiency > 1:
                 problem = "expected at most 1, because workload.compute.kernels is roofline"
                 raise cross_check_error("workload.compute.efficiency", problem)
+            if self.attention is not None:
+                problem = "expected null, because workload.compute.kernels is roofline"
+                raise cross_check_error("workload.compute.attention", problem)
             return self
         if self.accelerator not in CHIPS:
             problem = f"expected roofline, because shapes needs one of {', '.join(CHIPS)}"
             raise cross_check_error("workload.compute.kernels", problem)
+        measured = CHIPS[self.accelerator].attention
+        if self.attention is not None and self.attention not in measured:
+            problem = f"expected null or {' or '.join(measured)}, as measured on {self.accelerator}"
+            raise cross_check_error("workload.compute.attention", problem)
         for key in ("peak_flops", "memory_bandwidth"):
             if getattr(self, key) is not None:
                 problem = "expected null, because workload.compute.kernels is shapes"
