@@ -2,8 +2,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -53,7 +52,7 @@ class Settings(_message.Message):
     time_limit_ps: int
     replay: bool
     roce: Roce
-    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: _Optional[bool] = ..., roce: _Optional[_Union[Roce, _Mapping]] = ...) -> None: ...
+    def __init__(self, fabric: _Optional[str] = ..., tcp: _Optional[_Union[Tcp, _Mapping]] = ..., system: _Optional[_Union[System, _Mapping]] = ..., rtt_sample_interval_ps: _Optional[int] = ..., time_limit_ps: _Optional[int] = ..., replay: bool = ..., roce: _Optional[_Union[Roce, _Mapping]] = ...) -> None: ...
 
 class Tcp(_message.Message):
     __slots__ = ("congestion_control", "mtu_bytes", "segment_bytes", "send_buffer_bytes", "receive_buffer_bytes", "initial_cwnd_segments", "min_rto_ps", "initial_rto_ps", "clock_granularity_ps", "delayed_ack_timeout_ps", "delayed_ack_segments", "sack", "timestamps", "window_scaling", "ecn", "link_header_bytes", "socket_per_flow", "recovery", "buffers_count_packets", "unlimited_window")
@@ -103,7 +102,7 @@ class Tcp(_message.Message):
     recovery: Tcp.Recovery
     buffers_count_packets: bool
     unlimited_window: bool
-    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: _Optional[bool] = ..., timestamps: _Optional[bool] = ..., window_scaling: _Optional[bool] = ..., ecn: _Optional[bool] = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: _Optional[bool] = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: _Optional[bool] = ..., unlimited_window: _Optional[bool] = ...) -> None: ...
+    def __init__(self, congestion_control: _Optional[str] = ..., mtu_bytes: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., send_buffer_bytes: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., initial_cwnd_segments: _Optional[int] = ..., min_rto_ps: _Optional[int] = ..., initial_rto_ps: _Optional[int] = ..., clock_granularity_ps: _Optional[int] = ..., delayed_ack_timeout_ps: _Optional[int] = ..., delayed_ack_segments: _Optional[int] = ..., sack: bool = ..., timestamps: bool = ..., window_scaling: bool = ..., ecn: bool = ..., link_header_bytes: _Optional[int] = ..., socket_per_flow: bool = ..., recovery: _Optional[_Union[Tcp.Recovery, str]] = ..., buffers_count_packets: bool = ..., unlimited_window: bool = ...) -> None: ...
 
 class Roce(_message.Message):
     __slots__ = ("congestion_control", "payload_bytes", "header_bytes", "ack_bytes", "cnp_bytes", "cnp_interval_ps", "time_unit_ps", "telemetry", "window_bytes", "product_window", "variable_window", "ack_interval_bytes", "nack_interval_ps", "timeout_ps", "retries", "data_class", "ack_class", "ecn", "recovery", "min_rate_bps", "increase_bps", "hyper_increase_bps", "dcqcn", "hpcc", "timely", "dctcp")
@@ -165,7 +164,7 @@ class Roce(_message.Message):
     hpcc: Hpcc
     timely: Timely
     dctcp: RateDctcp
-    def __init__(self, congestion_control: _Optional[str] = ..., payload_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., ack_bytes: _Optional[int] = ..., cnp_bytes: _Optional[int] = ..., cnp_interval_ps: _Optional[int] = ..., time_unit_ps: _Optional[int] = ..., telemetry: _Optional[bool] = ..., window_bytes: _Optional[int] = ..., product_window: _Optional[bool] = ..., variable_window: _Optional[bool] = ..., ack_interval_bytes: _Optional[int] = ..., nack_interval_ps: _Optional[int] = ..., timeout_ps: _Optional[int] = ..., retries: _Optional[int] = ..., data_class: _Optional[int] = ..., ack_class: _Optional[int] = ..., ecn: _Optional[bool] = ..., recovery: _Optional[_Union[Roce.Recovery, str]] = ..., min_rate_bps: _Optional[int] = ..., increase_bps: _Optional[int] = ..., hyper_increase_bps: _Optional[int] = ..., dcqcn: _Optional[_Union[Dcqcn, _Mapping]] = ..., hpcc: _Optional[_Union[Hpcc, _Mapping]] = ..., timely: _Optional[_Union[Timely, _Mapping]] = ..., dctcp: _Optional[_Union[RateDctcp, _Mapping]] = ...) -> None: ...
+    def __init__(self, congestion_control: _Optional[str] = ..., payload_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., ack_bytes: _Optional[int] = ..., cnp_bytes: _Optional[int] = ..., cnp_interval_ps: _Optional[int] = ..., time_unit_ps: _Optional[int] = ..., telemetry: bool = ..., window_bytes: _Optional[int] = ..., product_window: bool = ..., variable_window: bool = ..., ack_interval_bytes: _Optional[int] = ..., nack_interval_ps: _Optional[int] = ..., timeout_ps: _Optional[int] = ..., retries: _Optional[int] = ..., data_class: _Optional[int] = ..., ack_class: _Optional[int] = ..., ecn: bool = ..., recovery: _Optional[_Union[Roce.Recovery, str]] = ..., min_rate_bps: _Optional[int] = ..., increase_bps: _Optional[int] = ..., hyper_increase_bps: _Optional[int] = ..., dcqcn: _Optional[_Union[Dcqcn, _Mapping]] = ..., hpcc: _Optional[_Union[Hpcc, _Mapping]] = ..., timely: _Optional[_Union[Timely, _Mapping]] = ..., dctcp: _Optional[_Union[RateDctcp, _Mapping]] = ...) -> None: ...
 
 class Dcqcn(_message.Message):
     __slots__ = ("gain_ppb", "alpha_interval_ps", "cut_interval_ps", "rise_interval_ps", "counter_bytes", "recovery_steps", "first_rate_ppb", "clamps_target")
@@ -185,7 +184,7 @@ class Dcqcn(_message.Message):
     recovery_steps: int
     first_rate_ppb: int
     clamps_target: bool
-    def __init__(self, gain_ppb: _Optional[int] = ..., alpha_interval_ps: _Optional[int] = ..., cut_interval_ps: _Optional[int] = ..., rise_interval_ps: _Optional[int] = ..., counter_bytes: _Optional[int] = ..., recovery_steps: _Optional[int] = ..., first_rate_ppb: _Optional[int] = ..., clamps_target: _Optional[bool] = ...) -> None: ...
+    def __init__(self, gain_ppb: _Optional[int] = ..., alpha_interval_ps: _Optional[int] = ..., cut_interval_ps: _Optional[int] = ..., rise_interval_ps: _Optional[int] = ..., counter_bytes: _Optional[int] = ..., recovery_steps: _Optional[int] = ..., first_rate_ppb: _Optional[int] = ..., clamps_target: bool = ...) -> None: ...
 
 class Hpcc(_message.Message):
     __slots__ = ("target_ppb", "stages", "reacts_fast")
@@ -195,7 +194,7 @@ class Hpcc(_message.Message):
     target_ppb: int
     stages: int
     reacts_fast: bool
-    def __init__(self, target_ppb: _Optional[int] = ..., stages: _Optional[int] = ..., reacts_fast: _Optional[bool] = ...) -> None: ...
+    def __init__(self, target_ppb: _Optional[int] = ..., stages: _Optional[int] = ..., reacts_fast: bool = ...) -> None: ...
 
 class Timely(_message.Message):
     __slots__ = ("short_rtt_ps", "long_rtt_ps", "min_rtt_ps", "weight_ppb", "beta_ppb", "hyper_after")
@@ -271,7 +270,7 @@ class System(_message.Message):
     flows_per_pair: int
     slots_per_level: bool
     chunk_order: System.ChunkOrder
-    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: _Optional[bool] = ..., admission: _Optional[_Union[System.Admission, str]] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: _Optional[bool] = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
+    def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
     __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed", "pause_frame_bytes", "reserve_bytes", "resume_bytes", "link_headroom_bytes", "link_share_ppm", "endpoints", "rank_class")
@@ -361,7 +360,7 @@ class Topology(_message.Message):
     link_share_ppm: _containers.RepeatedScalarFieldContainer[int]
     endpoints: int
     rank_class: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: _Optional[bool] = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: _Optional[bool] = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: _Optional[bool] = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ..., endpoints: _Optional[int] = ..., rank_class: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ..., endpoints: _Optional[int] = ..., rank_class: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm")
@@ -423,7 +422,7 @@ class Traffic(_message.Message):
     cumulative_ppb: _containers.RepeatedScalarFieldContainer[int]
     seed: int
     route: int
-    def __init__(self, text: _Optional[str] = ..., begin_ps: _Optional[int] = ..., end_ps: _Optional[int] = ..., sources: _Optional[_Iterable[int]] = ..., targets: _Optional[_Iterable[int]] = ..., interval_ps: _Optional[int] = ..., burst: _Optional[bool] = ..., sizes: _Optional[_Iterable[int]] = ..., cumulative_ppb: _Optional[_Iterable[int]] = ..., seed: _Optional[int] = ..., route: _Optional[int] = ...) -> None: ...
+    def __init__(self, text: _Optional[str] = ..., begin_ps: _Optional[int] = ..., end_ps: _Optional[int] = ..., sources: _Optional[_Iterable[int]] = ..., targets: _Optional[_Iterable[int]] = ..., interval_ps: _Optional[int] = ..., burst: bool = ..., sizes: _Optional[_Iterable[int]] = ..., cumulative_ppb: _Optional[_Iterable[int]] = ..., seed: _Optional[int] = ..., route: _Optional[int] = ...) -> None: ...
 
 class Reconfiguration(_message.Message):
     __slots__ = ("interval_ps", "latency_ps", "degree", "discount", "forwarding", "circuit_rate_bps", "circuit_latency_ps", "circuit_buffer_bytes", "circuit_ecn_threshold_bytes", "control_network")
@@ -457,7 +456,7 @@ class Reconfiguration(_message.Message):
     circuit_buffer_bytes: int
     circuit_ecn_threshold_bytes: int
     control_network: bool
-    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: _Optional[bool] = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: _Optional[bool] = ...) -> None: ...
+    def __init__(self, interval_ps: _Optional[int] = ..., latency_ps: _Optional[int] = ..., degree: _Optional[int] = ..., discount: _Optional[_Union[Reconfiguration.Discount, str]] = ..., forwarding: bool = ..., circuit_rate_bps: _Optional[int] = ..., circuit_latency_ps: _Optional[int] = ..., circuit_buffer_bytes: _Optional[int] = ..., circuit_ecn_threshold_bytes: _Optional[int] = ..., control_network: bool = ...) -> None: ...
 
 class Program(_message.Message):
     __slots__ = ("id", "name", "operation", "group_size", "units", "space", "equal_units", "phase_dimension", "step_begin", "op", "phase", "peer", "offset", "count", "target", "dep_begin", "dep", "route", "offset_turn", "target_turn", "pieces", "repeat", "repeat_step", "phase_level", "protocol")
@@ -523,7 +522,7 @@ class Program(_message.Message):
     repeat_step: int
     phase_level: _containers.RepeatedScalarFieldContainer[int]
     protocol: ProgramProtocol
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: _Optional[bool] = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ..., protocol: _Optional[_Union[ProgramProtocol, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., operation: _Optional[str] = ..., group_size: _Optional[int] = ..., units: _Optional[int] = ..., space: _Optional[int] = ..., equal_units: bool = ..., phase_dimension: _Optional[_Iterable[int]] = ..., step_begin: _Optional[_Iterable[int]] = ..., op: _Optional[_Iterable[int]] = ..., phase: _Optional[_Iterable[int]] = ..., peer: _Optional[_Iterable[int]] = ..., offset: _Optional[_Iterable[int]] = ..., count: _Optional[_Iterable[int]] = ..., target: _Optional[_Iterable[int]] = ..., dep_begin: _Optional[_Iterable[int]] = ..., dep: _Optional[_Iterable[int]] = ..., route: _Optional[_Iterable[int]] = ..., offset_turn: _Optional[_Iterable[int]] = ..., target_turn: _Optional[_Iterable[int]] = ..., pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ..., repeat: _Optional[int] = ..., repeat_step: _Optional[int] = ..., phase_level: _Optional[_Iterable[int]] = ..., protocol: _Optional[_Union[ProgramProtocol, _Mapping]] = ...) -> None: ...
 
 class ProgramProtocol(_message.Message):
     __slots__ = ("local_members", "near_wire_ppm", "far_wire_ppm", "near_delay_ps", "far_delay_ps", "launch_ps", "near_from")
