@@ -64,7 +64,7 @@ def test_validate(small_file: Path) -> None:
 
 def test_list() -> None:
     entries = json.loads(invoke("list", "--json").stdout)
-    parts = {"topologies", "workloads", "collectives", "transports", "fabrics"}
+    parts = {"topologies", "workloads", "collectives", "transports", "fabrics", "placements"}
     assert set(entries) == parts | {"models", "accelerators", "tcp_variants"}
     assert {"flat", "hierarchical"} <= set(entries["topologies"])
     assert {"collective", "dlrm"} <= set(entries["workloads"])

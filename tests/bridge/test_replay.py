@@ -60,7 +60,8 @@ def test_scenarios(name: str, repository: Path) -> None:
 
 @pytest.mark.parametrize("name", CUT)
 def test_language_models(name: str, repository: Path) -> None:
-    played, _ = both(repository / "scenarios" / "llm_llama3_8b_small.yaml", CUT[name])
+    changes = {"topology.scale_up.switches": 4, **CUT[name]}  # four zones in a server
+    played, _ = both(repository / "scenarios" / "llm_llama3_8b_small.yaml", changes)
     if name == "with cubic":
         assert played.replay is None
     else:

@@ -90,7 +90,11 @@ def at_old_places(scenario: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-OF_TCP = [file for file in sorted(SCENARIOS.glob("*_small.yaml")) if "roce" not in file.stem]
+OF_TCP = [
+    file
+    for file in sorted(SCENARIOS.glob("*_small.yaml"))
+    if load_scenario(file).transport.protocol == "tcp"
+]
 """The version before had no other transport."""
 
 

@@ -36,7 +36,7 @@ def test_equal_collectives_share_a_program():
 
 @pytest.mark.parametrize(
     ("chunks", "expected"),
-    [(1, 1), (1024, 1024), (2_000_000, 1_000_000)],  # of 1 MB: no chunk is empty
+    [(1, 1), (1024, 1024), (1_048_576, 1_000_000)],  # of 1 MB: no chunk is empty
 )
 def test_chunks(chunks, expected):
     _, (use,) = library("collective_small", system__chunks=chunks)
