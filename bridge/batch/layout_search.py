@@ -2,7 +2,7 @@
 
 Every layout whose model divides over the ranks and fits into their memory is estimated by a closed
 form, and so are other orders of the ranks for the fastest ones; orders decide which groups share a
-server. The fastest of all are simulated on the fabric `analytical`.
+server. The fastest of all are simulated on the fabric `flow`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from frontend.errors import one_of
 from frontend.resolve import resolve
 from frontend.workloads.registry import Estimate
 
-ESTIMATOR = "analytical"
+ESTIMATOR = "flow"
 """The fabric on which layouts are simulated."""
 
 SIMULATED = 10
@@ -51,7 +51,7 @@ class Tried:
     estimate: Estimate
     """What it was chosen by."""
     seconds: float
-    """Time of an iteration on `analytical`."""
+    """Time of an iteration on `flow`."""
 
     @property
     def keys(self) -> dict[str, Any]:

@@ -49,9 +49,9 @@ def scenario(batch=8, layout=None, **workload):
 
 
 def seconds(content, layout):
-    """Return the time on `analytical`, or None if the layout does not fit."""
+    """Return the time on `flow`, or None if the layout does not fit."""
     try:
-        changed = load_scenario(content, {"workload.layout": layout, "fabric": "analytical"})
+        changed = load_scenario(content, {"workload.layout": layout, "fabric": "flow"})
     except ScenarioError:
         return None
     return cosim.run(changed).iterations[0].time_ns / 1e9
@@ -79,7 +79,7 @@ def test_a_hybrid_layout_beats_data_parallelism(tmp_path):
     # The scenario that was written takes this time, too.
     written = load_scenario(tmp_path / "found" / "scenario.yaml")
     assert written.fabric == load_scenario(content).fabric
-    assert cosim.run(written, {"fabric": "analytical"}).time_ns / 1e9 == found[0].seconds
+    assert cosim.run(written, {"fabric": "flow"}).time_ns / 1e9 == found[0].seconds
     # Another search takes what is there.
     results = sorted((tmp_path / "found" / "layouts").glob("*/result.json"))
     times = [one.stat().st_mtime_ns for one in results]
@@ -102,7 +102,7 @@ def test_the_few_that_are_simulated_have_the_best_of_all():
 
 def test_the_estimate_knows_memory_and_mfu():
     for one in LayoutSearch(load_scenario(scenario()), simulated=5).run():
-        result = cosim.run(one.scenario, {"fabric": "analytical"})
+        result = cosim.run(one.scenario, {"fabric": "flow"})
         assert result.training is not None
         assert one.estimate.memory_bytes == result.training.memory_bytes
         assert one.mfu == pytest.approx(result.training.mfu, rel=1e-9)
