@@ -239,12 +239,14 @@ class KeySearch:
     def best(self) -> list[Found]:
         """All combinations that were estimated: the simulated ones first, each group from the best.
 
-        Of equal ones, the one that was tried first comes first.
+        Equal ones are in the order of their values.
         """
-        return sorted(
-            self._found.values(),
-            key=lambda one: (one.simulated is None, self.goal.cost(one.outcome)),
-        )
+
+        def order(item: tuple[Choice, Found]) -> tuple[bool, float, Choice]:
+            choice, one = item
+            return one.simulated is None, self.goal.cost(one.outcome), choice
+
+        return [one for _, one in sorted(self._found.items(), key=order)]
 
     def never_valid(self) -> list[tuple[str, str]]:
         """Return the keys with values for which no combination that was tried is valid."""
