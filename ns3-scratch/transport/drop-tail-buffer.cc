@@ -40,11 +40,7 @@ DropTailBuffer::DropTailBuffer(const BufferRules& rules)
 uint32_t
 DropTailBuffer::AddPort(EgressQueue& queue)
 {
-    if (m_ports.empty() || m_ports.back().queue != &queue)
-    {
-        ++m_queues;
-    }
-    m_ports.push_back({&queue, EcnRamp(m_rules, m_queues - 1)});
+    m_ports.push_back({&queue, EcnRamp(m_rules, m_numbers.Add(queue))});
     return static_cast<uint32_t>(m_ports.size() - 1);
 }
 

@@ -57,6 +57,27 @@ class EcnRamp
     uint32_t m_port;
 };
 
+/// Numbers the ports of a buffer for their EcnRamps. The traffic classes of a port, which are added
+/// one after another, have the same number.
+class PortNumbers
+{
+  public:
+    /// @return the number of the port with an egress queue, which is added
+    uint32_t Add(const EgressQueue& queue)
+    {
+        if (m_last != &queue)
+        {
+            m_last = &queue;
+            ++m_count;
+        }
+        return m_count - 1;
+    }
+
+  private:
+    const EgressQueue* m_last{nullptr}; //!< that was added last; not owned
+    uint32_t m_count{0};
+};
+
 /**
  * A buffer in which each port has room of its own, and an ECN threshold.
  *
@@ -117,7 +138,7 @@ class DropTailBuffer : public SwitchBuffer
 
     BufferRules m_rules;
     std::vector<Port> m_ports;
-    uint32_t m_queues{0}; //!< number of ports, where the traffic classes of one count once
+    PortNumbers m_numbers;
 };
 
 } // namespace cosim

@@ -43,12 +43,7 @@ PfcBuffer::PfcBuffer(const BufferRules& rules,
 uint32_t
 PfcBuffer::AddPort(EgressQueue& queue)
 {
-    if (m_queue != &queue)
-    {
-        m_queue = &queue;
-        ++m_queues;
-    }
-    m_ports.push_back({EcnRamp(m_rules, m_queues - 1)});
+    m_ports.push_back({EcnRamp(m_rules, m_numbers.Add(queue))});
     return static_cast<uint32_t>(m_ports.size() - 1);
 }
 

@@ -111,8 +111,7 @@ class PfcBuffer final : public SwitchBuffer
     uint64_t m_sharedBytes{0};     //!< used of it
     PauseChannel* m_channel{nullptr};
     std::vector<Port> m_ports;
-    const EgressQueue* m_queue{nullptr}; //!< of the last port; not owned
-    uint32_t m_queues{0}; //!< number of ports, where the traffic classes of one count once
+    PortNumbers m_numbers;
     std::vector<Classes> m_ingresses; //!< by number of the link
     HeadroomUse m_headroom;
 };
