@@ -27,7 +27,7 @@ from bridge.results.result import Result
 from bridge.simulator.jobs import Ran, job_durations, schedule_block
 from frontend import Scenario, load_scenario
 from frontend.compiler.shapes import Shape, Shapes
-from frontend.errors import RefusedError, ScenarioError
+from frontend.errors import RefusedError
 from frontend.resolve import resolve
 from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
@@ -221,7 +221,7 @@ def _require_alone(scenario: Scenario) -> None:
         because = "because an optimiser makes the links of this one for the jobs"
         refused = RefusedError("topology.family", f"expected another one, {because}")
     if refused is not None:
-        raise ScenarioError(refused.sentence(scenario.model_dump(mode="json", exclude_unset=True)))
+        raise scenario.refusal(refused)
 
 
 @dataclass

@@ -13,9 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from bridge.results.result import Result
-
-CLASSES = (0, 1, 2, 3, 4, 5)
-"""The traffic classes of jobs, the lowest first."""
+from frontend.scenario.work import TRAFFIC_CLASSES
 
 
 def intensity(alone: Result) -> float:
@@ -40,7 +38,7 @@ def intensity(alone: Result) -> float:
 def traffic_classes(
     intensities: Mapping[str, float],
     pairs: Collection[frozenset[str]],
-    classes: Sequence[int] = CLASSES,
+    classes: Sequence[int] = TRAFFIC_CLASSES,
 ) -> dict[str, int]:
     """Return the traffic class of each job.
 

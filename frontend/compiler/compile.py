@@ -17,7 +17,7 @@ from frontend.collectives.program.rotation import Repetition, Rotation, Stepped
 from frontend.compiler import network as networks
 from frontend.compiler.network import Flows
 from frontend.compiler.programs import ProgramLibrary, Use
-from frontend.errors import RefusedError, ScenarioError
+from frontend.errors import RefusedError
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import Messages, background, happenings
@@ -131,8 +131,7 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
     try:
         found = happenings(scenario, network)
     except RefusedError as error:  # an optimiser has found the links
-        data = scenario.model_dump(mode="json", exclude_unset=True)
-        raise ScenarioError(error.sentence(data)) from None
+        raise scenario.refusal(error) from None
     for one in found:
         record.events.add(
             kind=int(one.kind),

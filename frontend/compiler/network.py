@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation
-from frontend.errors import RefusedError, ScenarioError
+from frontend.errors import RefusedError
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
 from frontend.resolve.jobs import rank_classes
@@ -114,11 +114,12 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     if record.rank_class and record.endpoints:
         jobs = resolved.scenario.jobs
         first = next(number for number, job in enumerate(jobs) if job.traffic_class is not None)
-        raise _refused(
-            resolved.scenario,
-            f"jobs.{first}.traffic_class",
-            "expected no value, because a collective uses switches that reduce, and these have no "
-            "class",
+        raise resolved.scenario.refusal(
+            RefusedError(
+                f"jobs.{first}.traffic_class",
+                "expected no value, because a collective uses switches that reduce, and these have "
+                "no class",
+            )
         )
     columns: dict[str, NDArray[np.integer]] = {
         "link_source": network.source,
@@ -176,11 +177,13 @@ def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.inte
     small = np.flatnonzero((memory > 0) & (memory <= kept))
     if len(small):
         node = int(small[0])
-        raise _refused(
-            resolved.scenario,
-            "switches.buffer_sharing",
-            f"expected per_port or dynamic, or a larger buffer: a switch has {int(memory[node])} "
-            f"bytes, and the reserve and headroom of the links into it take {int(kept[node])}",
+        raise resolved.scenario.refusal(
+            RefusedError(
+                "switches.buffer_sharing",
+                "expected per_port or dynamic, or a larger buffer: a switch has "
+                f"{int(memory[node])} bytes, and the reserve and headroom of the links into it "
+                f"take {int(kept[node])}",
+            )
         )
     return {
         "link_headroom_bytes": headroom.astype(np.uint64),
@@ -193,13 +196,9 @@ def _require_room(scenario: Scenario, pairs: int) -> None:
     count = scenario.transport.flows_per_pair
     most = max(1, MOST_CONNECTIONS // max(1, pairs))
     if count > most:
-        raise _refused(
-            scenario,
-            "transport.flows_per_pair",
-            f"expected at most {most}, because {pairs} ordered pairs of ranks have connections",
+        raise scenario.refusal(
+            RefusedError(
+                "transport.flows_per_pair",
+                f"expected at most {most}, because {pairs} ordered pairs of ranks have connections",
+            )
         )
-
-
-def _refused(scenario: Scenario, path: str, expected: str) -> ScenarioError:
-    data = scenario.model_dump(mode="json", exclude_unset=True)
-    return ScenarioError(RefusedError(path, expected).sentence(data))

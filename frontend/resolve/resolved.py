@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.errors import RefusedError, ScenarioError
+from frontend.errors import RefusedError
 from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
@@ -152,8 +152,7 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
         made = layout(scenario)
         check_graph(scenario, made)
     except RefusedError as error:
-        data = scenario.model_dump(mode="json", exclude_unset=True)
-        raise ScenarioError(error.sentence(data)) from None
+        raise scenario.refusal(error) from None
     return Resolved(scenario, made, durations)
 
 

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from frontend.collectives.choices import CollectiveAlgorithms
-from frontend.errors import ScenarioError
+from frontend.errors import RefusedError, ScenarioError
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
 from frontend.scenario.work import (
@@ -176,6 +176,10 @@ class Scenario(Model):
         if self.workload is None:
             raise ScenarioError("jobs: expected workload instead, as this is about one workload")
         return self.work[0]
+
+    def refusal(self, refused: RefusedError) -> ScenarioError:
+        """Return the sentence about a value of this scenario that cannot work, as an error."""
+        return ScenarioError(refused.sentence(self.model_dump(mode="json", exclude_unset=True)))
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.

@@ -63,8 +63,11 @@ Placement = Annotated[
 ]
 
 
-TrafficClass = Annotated[int, Field(strict=True, ge=0, le=5)]
-"""A priority on the wire. 6 and 7 are for ACKs and notifications, which switches never pause."""
+TRAFFIC_CLASSES = range(6)
+"""The priorities of jobs on the wire, the lowest first. 6 and 7 are for ACKs and notifications,
+which switches never pause."""
+
+TrafficClass = Annotated[int, Field(strict=True, ge=TRAFFIC_CLASSES[0], le=TRAFFIC_CLASSES[-1])]
 
 
 def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:

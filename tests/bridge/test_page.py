@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from bridge.present.page.page import write_page
 from bridge.present.pictures.charts import iteration_parts
 from bridge.present.pictures.links import link_map
 from bridge.results.result import Result
+from tests.bridge.browser import browser_page, chromium
 
 LONG = ["--set", "workload.bytes=1GB", "--size-limit", "1MB"]
 LOSSES = ["topology.buffer=300KB", "workload.peer_order=same", "transport.min_rto=1ms"]
@@ -247,9 +247,6 @@ def test_a_browser_renders_it(page: Path, tmp_path: Path, width: int) -> None:
     A frame is as wide as the screen, because windows are at least 500 pixels wide.
     The link over the navigation appears when a keyboard reaches it.
     """
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("chromium is not installed")
     probe = tmp_path / "probe.html"
     check = """<script>
       document.getElementById("theme").click();
@@ -271,7 +268,14 @@ def test_a_browser_renders_it(page: Path, tmp_path: Path, width: int) -> None:
     options.append("--window-size=1500,1000")
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     done = subprocess.run(
-        [browser, *options, profile, "--virtual-time-budget=8000", "--dump-dom", screen.as_uri()],
+        [
+            chromium(),
+            *options,
+            profile,
+            "--virtual-time-budget=8000",
+            "--dump-dom",
+            screen.as_uri(),
+        ],
         capture_output=True,
         text=True,
         timeout=180,
@@ -330,16 +334,7 @@ SHOWN = """() => {
 @pytest.mark.parametrize("width", [390, 1600])
 def test_a_reader_chooses_results(sweep: Path, width: int) -> None:
     """In Chromium: the page of a sweep shows four results first, then those that one chooses."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("chromium is not installed")
-    said: list[str] = []
-    with playwright.sync_playwright() as driver:
-        window = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        view = window.new_page(viewport={"width": width, "height": 900})
-        view.on("console", lambda message: said.append(message.text))
-        view.on("pageerror", lambda error: said.append(str(error)))
+    with browser_page(width) as view:
         view.goto(sweep.as_uri())
 
         def check(results: int, packets: int) -> None:
@@ -365,8 +360,6 @@ def test_a_reader_chooses_results(sweep: Path, width: int) -> None:
         check(0, 0)
         boxes.nth(4).check()
         check(1, 1)
-        window.close()
-    assert said == []
 
 
 def test_links_are_named_as_in_the_topology(tmp_path: Path, scenarios: Path) -> None:

@@ -22,6 +22,7 @@ from bridge.present.metrics import METRICS
 from bridge.present.quantities import steady, time_text
 from bridge.view.estimates import Estimator
 from bridge.view.server import ADDRESS, ViewServer
+from tests.bridge.browser import browser_page, chromium
 
 CHANGE = "topology.bandwidth=400Gbps"
 
@@ -327,16 +328,7 @@ def test_a_user_changes_a_key_and_simulates_it(
     server: ViewServer, folder: Path, width: int
 ) -> None:
     """In Chromium: an estimate that follows the keys, a simulation with progress, a comparison."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("chromium is not installed")
-    said: list[str] = []
-    with playwright.sync_playwright() as driver:
-        window = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        view = window.new_page(viewport={"width": width, "height": 900})
-        view.on("console", lambda message: said.append(message.text))
-        view.on("pageerror", lambda error: said.append(str(error)))
+    with browser_page(width) as view:
 
         def fits() -> bool:
             sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
@@ -367,8 +359,6 @@ def test_a_user_changes_a_key_and_simulates_it(
         view.click("text=Compare it")
         view.wait_for_selector(".main-svg")
         assert fits()
-        window.close()
-    assert said == []
     shutil.rmtree(folder / "first" / f"topology.bandwidth={width}Gbps")
 
 
@@ -376,13 +366,17 @@ def test_a_user_changes_a_key_and_simulates_it(
 @pytest.mark.parametrize("path", ["", "page?result=first", f"what-if?result=first&set={CHANGE}"])
 def test_a_browser_shows_it(server: ViewServer, path: str, tmp_path: Path) -> None:
     """Chromium reports no error, also none of the rules for what a page may load."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("chromium is not installed")
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     done = subprocess.run(
-        [browser, *options, profile, "--virtual-time-budget=8000", "--dump-dom", server.url + path],
+        [
+            chromium(),
+            *options,
+            profile,
+            "--virtual-time-budget=8000",
+            "--dump-dom",
+            server.url + path,
+        ],
         capture_output=True,
         text=True,
         timeout=180,

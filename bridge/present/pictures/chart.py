@@ -44,6 +44,21 @@ def axis(title: str, **options: Any) -> dict[str, Any]:
     return {"title": {"text": title}, **options}
 
 
+def rows_over_time(rows: Sequence[str], unit: str) -> dict[str, Any]:
+    """Return the layout of horizontal bars over time, in rows whose first is at the top."""
+    return {
+        "barmode": "overlay",
+        "height": 130 + 20 * len(rows),
+        "xaxis": axis(f"simulated time [{unit}]", rangemode="tozero"),
+        "yaxis": {
+            "automargin": True,
+            "autorange": "reversed",
+            "categoryorder": "array",
+            "categoryarray": list(rows),
+        },
+    }
+
+
 def curve(name: str, x: Sequence[Any], y: Sequence[Any], line: Trace, **options: Any) -> Trace:
     """Return a curve; `line` has its colour, and ``dash``, ``width`` or ``shape``."""
     points = {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y}

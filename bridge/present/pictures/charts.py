@@ -27,6 +27,7 @@ from bridge.present.pictures.chart import (
     color,
     curve,
     marks,
+    rows_over_time,
     stacked_bars,
 )
 from bridge.present.pictures.figure import COLORS
@@ -414,17 +415,7 @@ def pauses(result: Result, window: Window = ALL) -> Chart | None:
                 "hovertemplate": f"%{{x:.4~g}} {unit}<extra>%{{y}}</extra>",
             }
         )
-    layout = {
-        "barmode": "overlay",
-        "height": 130 + 20 * len(labels),
-        "xaxis": axis(f"simulated time [{unit}]", rangemode="tozero"),
-        "yaxis": {
-            "automargin": True,
-            "autorange": "reversed",
-            "categoryorder": "array",
-            "categoryarray": list(labels.values()),
-        },
-    }
+    layout = rows_over_time(list(labels.values()), unit)
     rest = f", the {len(shown)} of {len(times)} that were paused longest" * (
         len(times) > len(shown)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bridge.present.pictures.chart import Chart, Trace, axis, curve
+from bridge.present.pictures.chart import Chart, Trace, axis, curve, rows_over_time
 from bridge.present.pictures.charts import MOST_SPANS
 from bridge.present.pictures.figure import COLORS
 from bridge.present.quantities import time_unit
@@ -92,17 +92,7 @@ def job_rows(
         bars("runs" if many else what, spans, {"color": COLORS[0]}),
         bars("restarts", restarts or {}, {"color": "#d1495b"}),
     ]
-    layout = {
-        "barmode": "overlay",
-        "height": 130 + 20 * len(labels),
-        "xaxis": axis(f"simulated time [{unit}]", rangemode="tozero"),
-        "yaxis": {
-            "automargin": True,
-            "autorange": "reversed",
-            "categoryorder": "array",
-            "categoryarray": list(labels.values()),
-        },
-    }
+    layout = rows_over_time(list(labels.values()), unit)
     some = f", the {len(shown)} of {len(schedule.jobs)} that took longest"
     caption = "Jobs over time (ranks)" + some * (len(shown) < len(schedule.jobs))
     return Chart("jobs", caption, [one for one in traces if one["y"]], layout)
