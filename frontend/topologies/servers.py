@@ -10,10 +10,11 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field
+from pydantic.json_schema import JsonSchemaValue
 
 from frontend.errors import RefusedError
-from frontend.schema.base import Count, Model, Whole
+from frontend.schema.base import Count, ShortForm, Whole
 from frontend.schema.quantities import Delay, Rate
 from frontend.topologies.demand import WORKLOAD, DemandChoice, Discount
 from frontend.topologies.direct_connect import check_ranks
@@ -67,7 +68,7 @@ Ratio = Annotated[float, Field(gt=0, le=1000)]
 """A positive ratio."""
 
 
-class ServerModel(Model):
+class ServerModel(ShortForm):
     """A server: one of the known ones, or one with other numbers. A plain name stands for
     `{model: …}`."""
 
@@ -93,10 +94,15 @@ class ServerModel(Model):
     """Whether the scale-up switches add up and multicast what GPUs send (NVLink SHARP): algorithm
     `nvls`."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _from_name(cls, value: Any) -> Any:
+    def whole(cls, value: Any) -> Any:
+        """Let a name stand for the server of this name."""
         return {"model": value} if isinstance(value, str) else value
+
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"enum": list(get_args(ServerName)), "type": "string"}
 
 
 assert set(get_args(ServerName)) == set(SERVERS)
