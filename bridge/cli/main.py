@@ -12,7 +12,7 @@ import sys
 import warnings
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import click
 
@@ -30,10 +30,8 @@ _HOMES = {
     "compare": "results.compare:compare_command",
     "compile": "scenarios.compile:compile_command",
     "convert": "scenarios.convert:convert_command",
-    "cost": "networks.cost:cost_command",
     "examples": "scenarios.examples:examples_command",
     "explain": "scenarios.explain:explain_command",
-    "fidelity": "runs.fidelity:fidelity_command",
     "import": "scenarios.imports:import_group",  # `import` cannot be the name of a module
     "init": "scenarios.examples:init_command",
     "interference": "runs.interference:interference_command",
@@ -55,7 +53,7 @@ _HOMES = {
 }
 
 
-_FORMER = {"report": "plot"}
+_FORMER = {"report": "plot", "cost": "topo cost"}
 """Former names of commands, which this version still accepts, and what they are called now."""
 
 
@@ -64,10 +62,11 @@ class _Main(LazyGroup):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name in _FORMER:
-            new = _FORMER[name]
-            _complain(f"warning: `cosim {name}` is now `cosim {new}`; use the new name")
-            name = new
-        return super().get_command(context, name)
+            _complain(f"warning: `cosim {name}` is now `cosim {_FORMER[name]}`; use the new name")
+        command: Any = super()
+        for part in _FORMER.get(name, name).split():
+            command = command.get_command(context, part)
+        return cast("click.Command | None", command)
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         try:

@@ -63,7 +63,7 @@ def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[
     for name, info in model.model_fields.items():
         path = (*prefix, name)
         value = data.get(name) if isinstance(data, Mapping) else None
-        models = list(_models(info.annotation))
+        models = list(models_of(info.annotation))
         found: Any = info.discriminator or next(_discriminators(info.annotation), None)
         items = [(path, value)]
         if get_origin(info.annotation) is tuple and models:
@@ -85,11 +85,12 @@ def _discriminators(annotation: Any) -> Iterator[Any]:
         yield from _discriminators(argument)
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_of(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models of the mappings that a field of this type can hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
-        yield from _models(argument)
+        yield from models_of(argument)
 
 
 def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[BaseModel]]:
@@ -103,7 +104,7 @@ def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[Bas
 def families(key: Key) -> list[str]:
     """Return the discriminator values (family names) that a key accepts."""
     assert key.discriminator is not None
-    models = _models(key.field.annotation)
+    models = models_of(key.field.annotation)
     return [tag for part in models for tag in _tags(part, key.discriminator)]
 
 
@@ -221,7 +222,7 @@ def _families_with(path: Path, known: Known) -> str:
         return ""
     tags = [
         tag
-        for part in _models(parent.field.annotation)
+        for part in models_of(parent.field.annotation)
         if path[-1] in part.model_fields
         for tag in _tags(part, parent.discriminator)
     ]

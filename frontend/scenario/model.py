@@ -25,7 +25,7 @@ from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
-from frontend.schema.outputs import Measurement, OutputChoice, Outputs
+from frontend.schema.outputs import Outputs
 from frontend.schema.ports import Links, Routing, Switches
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
@@ -140,12 +140,10 @@ class Scenario(Model):
     events: Annotated[tuple[AnyEvent, ...], BeforeValidator(listed)] = ()
     """What happens at times of the run: links and switches that fail, links with another rate or
     with losses, ranks that compute slower, background traffic."""
-    measurement: Measurement = Measurement()
-    """What cosim samples, and when it gives up a run."""
     simulation: Simulation = Simulation()
-    """What is simulated packet by packet."""
-    outputs: OutputChoice = Outputs()
-    """What a run writes besides its result and tables."""
+    """What is simulated, and when a run is given up."""
+    outputs: Outputs = Outputs()
+    """What a run writes besides its result and tables, and what it samples."""
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:

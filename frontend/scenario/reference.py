@@ -71,7 +71,8 @@ def rows(
             default = yaml(field["default"]) if given and accepted else ""
             meaning = " ".join(field.get("description", "").split())
             if inner and "mapping" not in accepted:
-                accepted = _or(["mapping", *filter(None, [accepted])])
+                several, of, entries = accepted.rpartition("list of ")
+                accepted = several + of + _or(["mapping", *filter(None, [entries])])
             yield Row(f"{prefix}{name}", accepted, default, meaning)
         suffix = "[]" if is_list(field) else ""
         for model in inner:

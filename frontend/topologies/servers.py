@@ -11,9 +11,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import Field, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from frontend.errors import RefusedError
-from frontend.schema.base import Count, Model, Whole, cross_check_error
+from frontend.schema.base import Count, ShortForm, Whole, cross_check_error
 from frontend.schema.files import read_bytes
 from frontend.schema.quantities import Delay, Rate
 from frontend.topologies.demand import WORKLOAD, DemandChoice, Discount
@@ -84,7 +85,7 @@ NUMBERS = {
 """The key of each number of a server."""
 
 
-class ServerModel(Model):
+class ServerModel(ShortForm):
     """A server: one of the known ones, or one with other numbers. A plain name stands for
     `{model: …}`."""
 
@@ -115,11 +116,19 @@ class ServerModel(Model):
     """Whether the scale-up switches add up and multicast what GPUs send (NVLink SHARP): algorithm
     `nvls`."""
 
+    @classmethod
+    def whole(cls, value: Any) -> Any:
+        """Let a name stand for the server of this name."""
+        return {"model": value} if isinstance(value, str) else value
+
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"enum": list(get_args(ServerName)), "type": "string"}
+
     @model_validator(mode="before")
     @classmethod
-    def _from_name(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, str):
-            return {"model": value}
+    def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict) or not isinstance(value.get("file"), str):
             return value
         from topology_gen.formats.nccl_topology import read_server  # few scenarios name a file

@@ -68,7 +68,7 @@ def test_error_in_a_progress_callback_ends_the_run(small: dict[str, Any]) -> Non
 
 def test_failed_run_keeps_its_result(small: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(SimulationError) as caught:
-        bridge.run(small, {"measurement.time_limit": "2us"}, out=tmp_path)
+        bridge.run(small, {"simulation.time_limit": "2us"}, out=tmp_path)
     assert caught.value.result is not None
     assert caught.value.result.status == "time_limit"
     assert bridge.Result.load(tmp_path) == caught.value.result

@@ -216,7 +216,7 @@ def test_what_came_from_over_is_blamed_on_it(small_file: Path) -> None:
 def test_json_and_a_failure(small_file: Path) -> None:
     """A time limit that one point keeps and one does not."""
     answer = sweep(
-        small_file, "--set", "measurement.time_limit=12us", "--over", "workload.bytes=4KB,64MB",
+        small_file, "--set", "simulation.time_limit=12us", "--over", "workload.bytes=4KB,64MB",
         "--json",
     )  # fmt: skip
     assert answer.exit_code == 1

@@ -17,7 +17,7 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.errors import one_of
 from frontend.kernels import CHIPS
-from frontend.models.cards import CARDS, Card
+from frontend.models.cards import Card
 from frontend.schema.base import (
     Accesses,
     Count,
@@ -54,18 +54,6 @@ def _accelerator(value: Any) -> Any:
         raise ValueError(one_of(value, ACCELERATORS))
     return value
 
-
-def _read_card(value: Any) -> Any:
-    if isinstance(value, str):
-        if value not in CARDS:
-            raise ValueError(one_of(value, [*CARDS, "a mapping with a card"]))
-        return CARDS[value]
-    if isinstance(value, dict) and isinstance(value.get("card"), str):
-        return _read_card(value["card"]) | {k: v for k, v in value.items() if k != "card"}
-    return value
-
-
-CardChoice = Annotated[Card, BeforeValidator(_read_card, json_schema_input_type=str | Card)]
 
 Order = Annotated[
     str,
@@ -285,7 +273,7 @@ class LlmWorkload(Model):
 
     kind: Literal["llm"]
     """A transformer from its card: tensor, context, expert, data and pipeline parallelism."""
-    model: CardChoice
+    model: Card
     """The name of a card (`cosim list`), a mapping with the keys of a card, or `{card: NAME, …}`
     with some keys changed."""
     layout: Layout = Layout()
