@@ -25,7 +25,7 @@ from math import inf, log2
 from typing import Literal, NamedTuple
 
 Generation = Literal["volta", "ampere", "hopper", "blackwell"]
-Kind = Literal["tree", "ring", "nvls", "nvls_tree", "pat"]
+Kind = Literal["tree", "ring", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"]
 ProtocolName = Literal["LL", "LL128", "Simple"]
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
@@ -35,7 +35,7 @@ WIRE = {"LL": 16 / 8, "LL128": 128 / 120, "Simple": 1.0}
 
 BASE_US: dict[Kind, tuple[float, float, float]] = {
     "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25),
-    "pat": (8.0, 8.0, 8.0),
+    "pat": (8.0, 8.0, 8.0), "collnet_direct": (0, 0, 0), "collnet_chain": (0, 0, 0),
 }  # fmt: skip
 """Time of an operation without its steps, by protocol (`baseLatencies`); for NVLS, all that it
 takes inside a server (`hwLatencies`)."""
@@ -105,12 +105,14 @@ _NVLS_SPEEDS: dict[Generation, tuple[float, ...]] = {
     "blackwell": (90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18),
 }
 """Speeds of a channel that NCCL's search tries inside a server (`sm90SpeedArrayIntra`)."""
-_NET_SPEEDS: dict[Generation, tuple[float, ...]] = {
+NET_SPEEDS: dict[Generation, tuple[float, ...]] = {
+    "volta": (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12),
+    "ampere": (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12),
     "hopper": (48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12),
     "blackwell": (96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24,
                   0.12),
 }  # fmt: skip
-"""Those that it tries between servers (`sm90SpeedArrayInter`)."""
+"""Those that it tries between servers (`speedArrayInter`, `sm90SpeedArrayInter`)."""
 
 NVLS_HEADS = 32
 """Channels of NVLS at most, each with a GPU as its head (`NCCL_MAX_NVLS_ARITY`)."""
@@ -150,6 +152,8 @@ class Machine(NamedTuple):
         Latency that the plug-in of the network tells NCCL. Simple has it twice, once for the flush.
     reduces : bool
         Whether the switches inside servers reduce.
+    joins : bool
+        Whether switches between servers reduce, and NCCL may use them (CollNet).
     """
 
     ranks: int
@@ -161,6 +165,7 @@ class Machine(NamedTuple):
     far_ps: int
     net_us: float = 0.0
     reduces: bool = False
+    joins: bool = False
 
     @property
     def generation(self) -> Generation:
@@ -210,7 +215,7 @@ class Machine(NamedTuple):
 
         if self.servers == 1:
             return fastest(_NVLS_SPEEDS[generation], share), 0.0
-        speeds = _NET_SPEEDS[generation]
+        speeds = NET_SPEEDS[generation]
         return fastest(speeds, min(share, rate)), fastest(speeds, rate)
 
 
@@ -238,7 +243,7 @@ class Choice(NamedTuple):
         >>> Choice("ring", "LL128", 20.0).name
         'Algo RING proto LL128'
         """
-        return f"Algo {self.kind.upper().replace('_', '')} proto {self.protocol.upper()}"
+        return f"Algo {self.kind.upper()} proto {self.protocol.upper()}"
 
 
 def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:

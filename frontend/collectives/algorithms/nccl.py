@@ -41,6 +41,13 @@ from frontend.collectives.algorithms.double_binary_tree import (
     filling,
     over_trees,
 )
+from frontend.collectives.algorithms.in_network import Plan
+from frontend.collectives.algorithms.nccl_collnet import (
+    collnet_options,
+    collnet_plan,
+    collnet_protocol,
+    joins,
+)
 from frontend.collectives.algorithms.nccl_nvls import (
     NVLS_KINDS,
     options_of,
@@ -49,6 +56,7 @@ from frontend.collectives.algorithms.nccl_nvls import (
     reduces,
 )
 from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
+from frontend.collectives.nccl_collnet_tuner import COLLNET_KINDS, collnet_candidates
 from frontend.collectives.nccl_tuner import (
     BASE_US,
     LIMITS,
@@ -57,6 +65,7 @@ from frontend.collectives.nccl_tuner import (
     PROTOCOLS,
     WIRE,
     Choice,
+    Kind,
     Machine,
     candidates,
     step_us,
@@ -85,6 +94,9 @@ from frontend.collectives.setting import Setting
 
 Orders = tuple[tuple[int, ...], ...]
 """The members in the order of the ring of each channel."""
+
+SWITCH_KINDS = (*NVLS_KINDS, *COLLNET_KINDS)
+"""The algorithms in which switches add up."""
 
 _PPM = 10**6
 _MOST_WIRE = 80.0  # with the factors of hosts, less than the stream allows
@@ -255,7 +267,7 @@ def _build(
     group_size : int
         Number of members.
     algorithm : str
-        ``ring``, ``tree``, ``nvls``, ``nvls_tree`` or ``pat``; an all-to-all has none.
+        ``ring``, ``tree``, ``pat``, or one of `SWITCH_KINDS`; an all-to-all has none.
     place : Place, optional
         Where the members are; by default, each is a server with one NIC.
     segments : int
@@ -265,7 +277,7 @@ def _build(
     order : tuple of pairs
         Options of `direct`, for an all-to-all.
     switches : tuple of pairs
-        Options of the program in switches, for NVLS.
+        Options of the program in switches, for one of `SWITCH_KINDS`.
     buffers : Buffers, optional
         How blocks go through the buffers of PAT; by default, one by one.
     dimension : str
@@ -285,7 +297,7 @@ def _build(
     elif operation in ROOTED:
         known_root(root, group_size)
         program = _chains(operation, group_size, where, root, segments, dimension)
-    elif algorithm in NVLS_KINDS:
+    elif algorithm in SWITCH_KINDS:
         inside = {"dimension": dimension, "segments": segments, **dict(switches)}
         program = all_reduce("nccl", group_size, **inside)
     elif algorithm == "pat":
@@ -379,6 +391,7 @@ def _machine(setting: Setting, place: Place) -> Machine:
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
         net_us=int(setting.given.nccl_net_latency) / _PPM,
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
+        joins=setting.operation == "all_reduce" and joins(setting, local),
     )
 
 
@@ -388,7 +401,9 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     if setting.operation == "all_to_all":
         small = size // len(setting.ranks) <= P2P_LL_BYTES
         return [Choice("ring", "LL" if small else "Simple", 0.0)]
-    return candidates(machine, setting.operation, size)
+    found = candidates(machine, setting.operation, size)
+    found += collnet_candidates(machine, setting.operation, size)
+    return sorted(found, key=lambda one: one.time_us)
 
 
 def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, float]:
@@ -453,11 +468,17 @@ def _choose(setting: Setting) -> dict[str, Any]:
     place = _place(setting)
     machine = _machine(setting, place)
     choice = _ranked(setting, machine)[0]
-    if choice.kind in NVLS_KINDS:
-        inside = options_of(setting, machine, choice.kind)
+    if choice.kind in SWITCH_KINDS:
+        if machine.servers > 1 and choice.kind != "nvls_tree":
+            plan = _joined(setting, place, choice.kind)
+            inside = collnet_options(setting, machine, choice.kind, plan)
+            protocol = collnet_protocol(setting, machine, choice.kind, plan)
+        else:
+            inside = options_of(setting, machine, choice.kind)
+            protocol = protocol_of(setting, machine, choice.kind)
         return options | {
             "algorithm": choice.kind,
-            "protocol": protocol_of(setting, machine, choice.kind),
+            "protocol": protocol,
             "segments": inside.pop("segments"),
             "switches": tuple(sorted(inside.items())),
         }
@@ -472,12 +493,19 @@ def _choose(setting: Setting) -> dict[str, Any]:
     return options | {"algorithm": choice.kind}
 
 
+def _joined(setting: Setting, place: Place, kind: Kind) -> Plan:
+    """Return the switches of an algorithm in which those between servers add up."""
+    return collnet_plan(setting, kind, place.heads, place.local_size)
+
+
 def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
     """Return the ranks, and the switches that add up for them."""
     kind = options.get("algorithm")
-    if kind not in NVLS_KINDS:
+    if kind not in SWITCH_KINDS:
         return setting.ranks
-    plan = plan_of(setting, kind)
+    place = _place(setting)
+    far = kind != "nvls_tree" and len(setting.ranks) > place.local_size
+    plan = _joined(setting, place, kind) if far else plan_of(setting, kind)
     if not plan.options.items() <= dict(options["switches"]).items():
         raise CollectiveError("switches join the groups in different ways")
     return tuple(plan.number)
