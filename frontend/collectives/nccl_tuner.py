@@ -7,7 +7,8 @@ and at most what a channel reaches on a generation of GPUs. An all-reduce by tre
 part of it at medium sizes.
 
 NVLS is the reduction in NVSwitches (NVLink SHARP) of one server, and NVLS tree is NVLS inside
-servers and a double binary tree between them. A channel of NVLS has a GPU as its head, which loads
+servers and a double binary tree between them. PAT (parallel aggregated trees) has all-gathers and
+reduce-scatters of servers of one GPU. A channel of NVLS has a GPU as its head, which loads
 sums and stores them to all, so its NVLink has twice the traffic of the channel, and that of the
 other GPUs once: with n channels, each reaches at most the (n + 1)-th part of NVLink's rate. Of
 that, the reduction leaves a part (`Limits.nvls`). NVLS also has all-gathers and reduce-scatters,
@@ -24,7 +25,7 @@ from math import inf, log2
 from typing import Literal, NamedTuple
 
 Generation = Literal["volta", "ampere", "hopper", "blackwell"]
-Kind = Literal["tree", "ring", "nvls", "nvls_tree"]
+Kind = Literal["tree", "ring", "nvls", "nvls_tree", "pat"]
 ProtocolName = Literal["LL", "LL128", "Simple"]
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
@@ -33,7 +34,8 @@ WIRE = {"LL": 16 / 8, "LL128": 128 / 120, "Simple": 1.0}
 """Bytes on the wire for a byte of data: flags, and nothing for Simple."""
 
 BASE_US: dict[Kind, tuple[float, float, float]] = {
-    "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25)
+    "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25),
+    "pat": (8.0, 8.0, 8.0),
 }  # fmt: skip
 """Time of an operation without its steps, by protocol (`baseLatencies`); for NVLS, all that it
 takes inside a server (`hwLatencies`)."""
@@ -41,9 +43,16 @@ takes inside a server (`hwLatencies`)."""
 STEP_US: dict[str, dict[Kind, tuple[float, float, float]]] = {
     "nvlink": {"tree": (0.6, 1.25, 4.0), "ring": (0.6, 1.9, 3.4)},
     "pci": {"tree": (1.0, 1.9, 4.0), "ring": (1.0, 2.5, 5.7)},
-    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0), "nvls_tree": (0, 0, 20.9)},
-}
+    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0), "nvls_tree": (0, 0, 20.9),
+            "pat": (0, 0, 14.0)},
+}  # fmt: skip
 """Time of a step over each kind of link, by protocol (`hwLatencies`)."""
+
+PAT_RANK_US = 2.8
+"""What each rank adds to the time of PAT: a GPU takes its blocks one after the other."""
+_PAT_STEP = 1 / 3.5
+_PAT_BANDWIDTH = 0.75
+"""Parts of the time of a step between servers, and of the rate of the NICs, that PAT takes."""
 
 
 class Limits(NamedTuple):
@@ -240,7 +249,8 @@ def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float
     near = STEP_US["nvlink" if machine.scale_up_bps else "pci"].get(kind)
     exposed: Kind = "tree" if machine.local == 1 else kind
     told = machine.net_us * (2 if protocol == "Simple" else 1)
-    return near[column] if near else 0.0, STEP_US["net"][exposed][column] + told
+    far = STEP_US["net"][exposed][column] + told
+    return near[column] if near else 0.0, far * _PAT_STEP if kind == "pat" else far
 
 
 def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
@@ -271,6 +281,8 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
         return _nvls_bandwidth(machine, kind)
     limits, column = LIMITS[machine.generation], machine.column
     channels, bus = machine.channels()[0], links_bandwidth(machine, kind)
+    if kind == "pat":
+        return bus * _PAT_BANDWIDTH
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
     slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
     if kind == "tree":
@@ -299,6 +311,8 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
         return base + 2 * int(log2(servers)) * between
     if kind == "tree":
         return base + 2 * ((machine.local - 1) * inside + int(log2(servers)) * between)
+    if kind == "pat":
+        return base + int(log2(servers)) * between + PAT_RANK_US * ranks
     if operation in ("broadcast", "reduce"):
         return base + (between if servers > 1 else inside)
     twice = 2 if operation == "all_reduce" else 1
@@ -349,7 +363,7 @@ def time_us(
     operation : str
         The operation.
     kind : str
-        Ring or tree.
+        The algorithm.
     protocol : str
         The protocol.
     size : int
@@ -360,7 +374,7 @@ def time_us(
     ranks = machine.ranks
     if kind == "tree":
         bandwidth *= 0.5
-    else:
+    elif kind != "pat":
         steps = {"all_reduce": 2 * (ranks - 1), "broadcast": ranks, "reduce": ranks}
         bandwidth *= ranks / steps.get(operation, ranks - 1)
         plateau = kind == "ring" and protocol == "Simple" and machine.servers > 1
@@ -378,6 +392,8 @@ def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
     pairs: list[tuple[Kind, ProtocolName]] = [(kind, one) for kind in kinds for one in allowed]
     if operation == "all_reduce" and machine.heads > 1:
         pairs.append(("nvls" if machine.servers == 1 else "nvls_tree", "Simple"))
+    if operation in ("all_gather", "reduce_scatter") and machine.local == 1:
+        pairs.append(("pat", "Simple"))
     found = [
         Choice(kind, protocol, time_us(machine, operation, kind, protocol, size))
         for kind, protocol in pairs

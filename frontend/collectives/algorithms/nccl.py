@@ -17,7 +17,8 @@ A ring enters a server by the NIC of its channel, and leaves by the same one. If
 another NIC, it sends its messages over the scale-up network to the GPU of that NIC, which passes
 them on (PXN). A tree is a chain inside a server and a double binary tree between servers.
 Where the switches of servers reduce, there are NVLS and NVLS tree, too
-(`frontend.collectives.algorithms.nccl_nvls`).
+(`frontend.collectives.algorithms.nccl_nvls`); for one rank a server, parallel aggregated trees
+(`frontend.collectives.algorithms.nccl_pat`).
 
 Source: NVIDIA/nccl 5067397, `src/graph/tuning.cc`, `src/graph/connect.cc`, `src/include/device.h`;
 S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019).
@@ -47,10 +48,12 @@ from frontend.collectives.algorithms.nccl_nvls import (
     protocol_of,
     reduces,
 )
+from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
 from frontend.collectives.nccl_tuner import (
     BASE_US,
     LIMITS,
     P2P_LL_BYTES,
+    PAT_RANK_US,
     PROTOCOLS,
     WIRE,
     Choice,
@@ -239,6 +242,7 @@ def _build(
     protocol: Protocol | None = None,
     order: tuple[tuple[str, Any], ...] = (),
     switches: tuple[tuple[str, Any], ...] = (),
+    buffers: Buffers | None = None,
     dimension: str = "scale_out",
     root: int = 0,
 ) -> AnyProgram:
@@ -251,7 +255,7 @@ def _build(
     group_size : int
         Number of members.
     algorithm : str
-        ``ring``, ``tree``, ``nvls`` or ``nvls_tree``; an all-to-all has none.
+        ``ring``, ``tree``, ``nvls``, ``nvls_tree`` or ``pat``; an all-to-all has none.
     place : Place, optional
         Where the members are; by default, each is a server with one NIC.
     segments : int
@@ -262,6 +266,8 @@ def _build(
         Options of `direct`, for an all-to-all.
     switches : tuple of pairs
         Options of the program in switches, for NVLS.
+    buffers : Buffers, optional
+        How blocks go through the buffers of PAT; by default, one by one.
     dimension : str
         Network dimension of the program.
     root : int
@@ -282,6 +288,8 @@ def _build(
     elif algorithm in NVLS_KINDS:
         inside = {"dimension": dimension, "segments": segments, **dict(switches)}
         program = all_reduce("nccl", group_size, **inside)
+    elif algorithm == "pat":
+        program = parallel_trees(operation, group_size, buffers or Buffers(), dimension)
     elif algorithm == "tree":
         trees = trees_of(group_size, where)
         program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension)
@@ -412,6 +420,8 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
+    if choice.kind == "pat":
+        launch += PAT_RANK_US * machine.ranks * given.nccl_step
     return Protocol(
         local_members=machine.local,
         near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
@@ -456,6 +466,9 @@ def _choose(setting: Setting) -> dict[str, Any]:
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
     if setting.operation in ROOTED or choice.kind == "tree":
         options["segments"] = _segments(setting, place)
+    if choice.kind == "pat":
+        block = -(-setting.chunk_bytes // machine.ranks)
+        options["buffers"] = buffers_of(setting.operation, machine.ranks, block, machine.nics)
     return options | {"algorithm": choice.kind}
 
 
