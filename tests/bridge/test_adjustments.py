@@ -34,6 +34,7 @@ def meeting_ns(patterns: list[Pattern], late: list[float], load: float = 1) -> f
     return sum(max(0.0, min(a[1], b[1], period) - max(a[0], b[0], 0)) for a, b in product(*spans))
 
 
+@settings(deadline=None)
 @given(st.floats(0.02, 1), st.floats(0.02, 1), st.floats(0, 5000), st.floats(0, 5000))
 def test_two_equal_jobs_meet_as_little_as_they_must(one, other, first, second):
     """On one link, the least overlap is 1 less than the sum of their parts of the period: nothing
