@@ -164,7 +164,7 @@ class Scenario(Model):
 
     @property
     def has_classes(self) -> bool:
-        """Whether a job has a traffic class, so that ports have a queue for each class."""
+        """Whether a job has a traffic class, so that links serve classes one after another."""
         return any(job.traffic_class is not None for job in self.jobs)
 
     @property
