@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from frontend import load_scenario
+from frontend import ScenarioError, load_scenario
 from frontend.models.cards import Card
 from frontend.models.transformer import multiplied_weights, parameters
 from frontend.workloads.llm import KIND
@@ -127,3 +127,27 @@ def test_kernels_of_adapters() -> None:
     assert dropped.input_gradient - tuned.input_gradient == dropped.forward - tuned.forward
     assert isinstance(tuned, Times)
     assert tuned.weight_gradient > 0
+
+
+EXPERTS = {"count": 4, "top_k": 1, "width": 32}
+
+
+@pytest.mark.parametrize(
+    ("keys", "error"),
+    [
+        ({"lora": {"targets": []}}, r"workload.lora.targets: .*expected"),
+        ({"lora": {"targets": ["q_proj"]}}, r"workload.lora.targets.0: .*did you mean proj"),
+        (
+            {"lora": {"targets": ["qkv", "qkv"]}},
+            r"workload.lora.targets: .*expected each name once",
+        ),
+        ({"lora": {}, "model": CARD | {"experts": EXPERTS}}, r"workload.lora: .*has experts"),
+        (
+            {"layout": {"cp": 2, "tp": 4, "cp_exchange": "all_to_all"}},
+            r"workload.layout.cp: .*divisor of the 1 heads",
+        ),
+    ],
+)
+def test_what_is_refused(keys: dict[str, Any], error: str) -> None:
+    with pytest.raises(ScenarioError, match=error):
+        load_scenario(scenario(8, **keys))
