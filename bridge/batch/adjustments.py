@@ -8,7 +8,7 @@ from typing import Literal
 
 from bridge.batch.interference import Adjustment, Interference
 from bridge.batch.phases import delays, pattern
-from bridge.batch.priorities import intensity, traffic_classes
+from bridge.batch.priorities import intensity, priorities_of, traffic_classes
 from bridge.errors import InputError
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
@@ -60,16 +60,22 @@ def adjustments(
     """
     single = {job.name: result for result in alone for job in result.jobs or ()}
     late = dict.fromkeys(single, 0.0)
+    every = {name: pattern(result) for name, result in single.items()}
+    known = {name: one for name, one in every.items() if one is not None}
     if phases is not None:
         starts = {job.name: job.arrival_ns for job in found.schedule.jobs}
-        known = {name: pattern(result) for name, result in single.items()}
-        late |= delays({name: one for name, one in known.items() if one is not None}, starts)
+        late |= delays(known, starts)
     if priorities is None:
         return {name: Adjustment(delay_ns=delay) for name, delay in late.items()}
     values = {name: intensity(result) for name, result in single.items()}
     pairs = {frozenset((pair.first, pair.second)) for pair in found.pairs}
-    classes = traffic_classes(values, pairs)
+    order = priorities_of(values, known)
+    classes = traffic_classes(values, pairs, order=order)
     return {
-        name: Adjustment(classes[name], None if isinf(values[name]) else values[name], late[name])
+        name: Adjustment(classes[name], _finite(values[name]), late[name], _finite(order[name]))
         for name in single
     }
+
+
+def _finite(value: float) -> float | None:
+    return None if isinf(value) else value

@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bridge.batch.nccl_tests import HOST_FACTORS, PROGRAMS, Test, measured_times, program_of
+from bridge.batch.nccl_tests import (
+    HOST_FACTORS,
+    PROGRAMS,
+    Test,
+    measured_times,
+    nccl_options,
+    program_of,
+)
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.loading.load import Content
@@ -248,6 +255,7 @@ def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any
         "operation": PROGRAMS[log.program].operation,
         "algorithm": "nccl",
         "bytes": f"{max(log.times)}B",
+        **nccl_options(content.data),
         **fit.factors,
     }
     return data

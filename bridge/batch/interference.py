@@ -79,6 +79,9 @@ class Adjustment:
     or its class is that of the scenario."""
     delay_ns: float = 0.0
     """By how long it starts later."""
+    priority: float | None = None
+    """GPU intensity times the correction factor of the job, by which jobs have classes. None as for
+    `gpu_intensity`, or if the job loses computation behind a reference job that loses none."""
 
 
 @dataclass(frozen=True)

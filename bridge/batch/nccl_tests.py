@@ -337,11 +337,15 @@ class Test:
         return "auto"
 
     def _host(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the numbers of the host, or else what a scenario says of it."""
-        parts = (data.get("collective"), data.get("workload"), self.host)
-        given = [part for part in parts if isinstance(part, Mapping)]
-        keys = ("nccl_net_latency", *HOST_FACTORS)
-        return {key: part[key] for part in given for key in keys if key in part}
+        """Return what a scenario says of NCCL, and the numbers of the host in their place."""
+        return {**nccl_options(data), **self.host}
+
+
+def nccl_options(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a scenario says of NCCL and its hosts."""
+    parts = (data.get("collective"), data.get("workload"))
+    given = [part for part in parts if isinstance(part, Mapping)]
+    return {key: part[key] for part in given for key in part if str(key).startswith("nccl_")}
 
 
 _REPLACED = ("workload", "jobs", "collective")

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field, PlainValidator
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
 
-from frontend.schema.base import Model
+from frontend.collectives.nccl_plugins import PluginName
+from frontend.schema.base import Model, listed
 from frontend.schema.quantities import Delay
 
 FlatAlgorithm = Literal["ring", "direct", "dbt", "halving_doubling"]
@@ -26,6 +27,19 @@ def _auto_or_number(value: Any) -> Any:
 _SegmentsForm = Literal["auto"] | Annotated[int, Field(ge=1, le=_MOST_SEGMENTS)]
 Segments = Annotated[
     Literal["auto"] | int, PlainValidator(_auto_or_number, json_schema_input_type=_SegmentsForm)
+]
+
+NcclAlgorithms = Annotated[
+    tuple[
+        Literal["ring", "tree", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"], ...
+    ],
+    BeforeValidator(listed),
+    PlainSerializer(list, return_type=list[str]),
+]
+NcclProtocols = Annotated[
+    tuple[Literal["LL", "LL128", "Simple"], ...],
+    BeforeValidator(listed),
+    PlainSerializer(list, return_type=list[str]),
 ]
 
 HostFactor = Annotated[float, Field(ge=0.1, le=100)]
@@ -68,9 +82,21 @@ class AlgorithmOptions(Model):
     scale_out_algorithm: FlatAlgorithm | None = None
     """hierarchical and hierarchical_optimal: algorithm between super-nodes. null: dbt for an
     all-reduce, ring for a reduce-scatter and an all-gather."""
-    nccl_net_latency: Delay = Delay.parse("0us")
-    """nccl: latency that the plug-in of the network tells NCCL, for each step between servers. 0:
-    InfiniBand and RoCE. AWS's plug-in tells 75us on p4d and p5, and 35us on p5en and p6."""
+    nccl_plugin: PluginName | None = None
+    """nccl: how NCCL uses the network, with the settings of its vendor: InfiniBand and RoCE
+    (verbs), AWS's EFA, or Google's TCPX and TCPXO. null: that of the server."""
+    nccl_plugin_tuner: bool = True
+    """nccl: whether the plug-in's own tuner chooses, where it has one (p5, p5en and p6 of AWS)."""
+    nccl_net_latency: Delay | None = None
+    """nccl: latency that the plug-in of the network tells NCCL, by which NCCL chooses. null: that
+    of the plug-in, such as 75us for AWS's p5."""
+    nccl_net_step: Delay | None = None
+    """nccl: what a step between servers takes more than over InfiniBand. null: that of the plug-in,
+    such as 19us for AWS's p5; or `nccl_net_latency`, if that is given."""
+    nccl_algorithms: NcclAlgorithms = ()
+    """nccl: the algorithms that NCCL may take (`NCCL_ALGO`); none: those of the plug-in."""
+    nccl_protocols: NcclProtocols = ()
+    """nccl: the protocols that NCCL may take (`NCCL_PROTO`); none: those of the plug-in."""
     nccl_launch: HostFactor = 1.0
     """nccl: time to launch an operation, over that of NCCL's tuner. `cosim calibrate` fits these
     four numbers to a log."""

@@ -48,15 +48,15 @@ def inside_us(machine: Machine, kind: Kind) -> float:
 
 
 def network_us(machine: Machine, kind: Kind) -> float:
-    """Return the time of an operation of the network."""
-    alone = STEP_US["net"]["tree"][-1]
-    return (alone if machine.local == 1 else _NETWORK_US[kind]) + 2 * machine.net_us
+    """Return the time of an operation of the network, over InfiniBand."""
+    return STEP_US["net"]["tree"][-1] if machine.local == 1 else _NETWORK_US[kind]
 
 
 def collnet_latency_us(machine: Machine, kind: Kind) -> float:
     """Return the latency of an all-reduce: the launch, and what is inside servers and between."""
     steps = 2 * (machine.local - 1 if kind == "collnet_chain" else 1)
-    return BASE_US[kind][-1] + steps * inside_us(machine, kind) + network_us(machine, kind)
+    network = network_us(machine, kind) + 2 * machine.plugin.told_us
+    return BASE_US[kind][-1] + steps * inside_us(machine, kind) + network
 
 
 def _channel_speed(machine: Machine, channels: int, kind: Kind) -> float:

@@ -21,8 +21,12 @@ traffic of NVLS in `ncclTopoSearchTryNvls`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, log2
 from typing import Literal, NamedTuple
+
+from frontend.collectives.nccl_plugins import PLUGINS, Plugin
+from frontend.collectives.nccl_regions import GPUS, chosen
 
 Generation = Literal["volta", "ampere", "hopper", "blackwell"]
 Kind = Literal["tree", "ring", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"]
@@ -148,8 +152,8 @@ class Machine(NamedTuple):
         NICs of a server that the group uses, and the rate of each.
     near_ps, far_ps : int
         Latency of a message inside a server and between servers, as the network simulates it.
-    net_us : float
-        Latency that the plug-in of the network tells NCCL. Simple has it twice, once for the flush.
+    plugin : Plugin
+        How NCCL uses the network.
     reduces : bool
         Whether the switches inside servers reduce.
     joins : bool
@@ -163,7 +167,7 @@ class Machine(NamedTuple):
     nic_bps: int
     near_ps: int
     far_ps: int
-    net_us: float = 0.0
+    plugin: Plugin = PLUGINS["verbs"]
     reduces: bool = False
     joins: bool = False
 
@@ -248,14 +252,22 @@ class Choice(NamedTuple):
 
 def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
     """Return the time of a step inside a server, and of one between servers."""
+    near, far = _steps(machine, kind, protocol)
+    return near, (far + machine.plugin.step_us) * _part_of_step(kind)
+
+
+def _steps(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
+    """Return the times of steps inside a server, and between servers over InfiniBand."""
     column = PROTOCOLS.index(protocol)
     if kind == "nvls":
         return 0.0, 0.0
     near = STEP_US["nvlink" if machine.scale_up_bps else "pci"].get(kind)
     exposed: Kind = "tree" if machine.local == 1 else kind
-    told = machine.net_us * (2 if protocol == "Simple" else 1)
-    far = STEP_US["net"][exposed][column] + told
-    return near[column] if near else 0.0, far * _PAT_STEP if kind == "pat" else far
+    return near[column] if near else 0.0, STEP_US["net"][exposed][column]
+
+
+def _part_of_step(kind: Kind) -> float:
+    return _PAT_STEP if kind == "pat" else 1.0
 
 
 def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
@@ -306,9 +318,14 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
 
 
 def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolName) -> float:
-    """Return the latency of an operation: the launch, and its steps one after the other."""
+    """Return the latency of an operation: the launch, and its steps one after the other.
+
+    Simple has the latency that the plug-in tells twice, once for the flush.
+    """
     base = BASE_US[kind][PROTOCOLS.index(protocol)]
-    inside, between = step_us(machine, kind, protocol)
+    inside, between = _steps(machine, kind, protocol)
+    between += machine.plugin.told_us * (2 if protocol == "Simple" else 1)
+    between *= _part_of_step(kind)
     ranks, servers = machine.ranks, machine.servers
     if kind == "nvls":
         return base
@@ -325,6 +342,53 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     if servers > 1:
         inside = max(inside, _NET_OVERHEAD_US * (3 if protocol == "Simple" else 1))
     return base + (steps - far) * inside + far * between
+
+
+_LL128_BYTES = 640 * 120 * 8 * 15 // 16
+"""A chunk with LL128: 120 numbers of 8 bytes of each of 640 threads, without the flags."""
+_LL_BYTES = 512 * 8 * 8
+"""A chunk with LL: 8 lines of 8 bytes of each of 512 threads."""
+_STEPS = 8
+"""Chunks in the buffer of a connection (`NCCL_STEPS`)."""
+
+
+def tree_channels(machine: Machine) -> int:
+    """Return the channels of trees between servers: two for each NIC."""
+    return 2 * machine.nics
+
+
+def tree_chunk(machine: Machine, protocol: ProtocolName, size: int) -> int:
+    """Return the bytes that a tree between servers passes on at once (`calcCollChunking`).
+
+    Examples
+    --------
+    With Simple, 8 MiB on 8 NICs are one chunk for each of 16 channels.
+
+    >>> h100 = Machine(16, 2, 3600 * 10**9, 8, 400 * 10**9, 0, 0)
+    >>> [tree_chunk(h100, one, 2**23) // 2**10 for one in PROTOCOLS]
+    [32, 35, 512]
+    """
+    if protocol == "LL":
+        return _LL_BYTES
+    if protocol == "Simple":
+        return machine.plugin.buffer_bytes // _STEPS
+    chunk, channels, local = _LL128_BYTES, tree_channels(machine), machine.local
+    hops = 1 + int(log2(machine.servers)) + 0.1 * local
+    for loops, least in ((64, 2**17), (16, 2**15)):
+        while size // (channels * chunk) < hops * loops / local and chunk > least:
+            chunk //= 2
+    return chunk
+
+
+def tree_rate(machine: Machine, protocol: ProtocolName) -> float:
+    """Return the rate at which a channel of a tree alone moves a chunk, in GB/s; inf with LL.
+
+    The limits of the tuner count what both directions of a tree move at the same time, over two
+    channels.
+    """
+    limits = LIMITS[machine.generation]
+    rates = {"LL128": limits.tree_ll128, "Simple": limits.tree}
+    return rates[protocol][machine.column] / 2 if protocol in rates else inf
 
 
 def tree_part(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> float:
@@ -350,6 +414,9 @@ def wire_of(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> 
     >>> round(wire_of(h100, "tree", "LL128", 2**20), 2)
     2.48
     """
+    if kind == "tree" and machine.servers > 1 and protocol != "LL":
+        reached = tree_channels(machine) * tree_rate(machine, protocol)
+        return max(WIRE[protocol], links_bandwidth(machine, kind) / reached)
     if protocol == "Simple":
         return WIRE[protocol]
     reached = bus_bandwidth(machine, kind, protocol) * tree_part(machine, kind, protocol, size)
@@ -389,8 +456,14 @@ def time_us(
     return latency + size / (1000 * bandwidth) if bandwidth else inf
 
 
-def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
-    """Return the algorithms and protocols for an operation, the one that NCCL takes first."""
+def candidates(
+    machine: Machine, operation: str, size: int, others: Sequence[Choice] = ()
+) -> list[Choice]:
+    """Return the algorithms and protocols for an operation, the one that NCCL takes first.
+
+    They are those that the plug-in allows, `others` among them. If it has a tuner of its own, that
+    one may choose.
+    """
     kinds: tuple[Kind, ...] = ("tree", "ring") if operation == "all_reduce" else ("ring",)
     # LL128 needs NVLink inside a server.
     allowed = [p for p in PROTOCOLS if p != "LL128" or machine.scale_up_bps or machine.local == 1]
@@ -399,11 +472,20 @@ def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
         pairs.append(("nvls" if machine.servers == 1 else "nvls_tree", "Simple"))
     if operation in ("all_gather", "reduce_scatter") and machine.local == 1:
         pairs.append(("pat", "Simple"))
+    plugin = machine.plugin
+    own = (Choice(*pair, time_us(machine, operation, *pair, size)) for pair in pairs)
     found = [
-        Choice(kind, protocol, time_us(machine, operation, kind, protocol, size))
-        for kind, protocol in pairs
+        one
+        for one in (*own, *others)
+        if one.kind in (plugin.kinds or one.kind)
+        and one.protocol in (plugin.protocols or one.protocol)
     ]
-    return sorted(found, key=lambda one: one.time_us)
+    found.sort(key=lambda one: one.time_us)
+    if plugin.tuner and machine.servers > 1 and machine.local == GPUS:
+        first = chosen(plugin.tuner, operation, size, machine.ranks)
+        if first:  # and of those, the first that NCCL can take here
+            found.sort(key=lambda one: (one.kind, one.protocol) != first[:2])
+    return found
 
 
 P2P_LL_BYTES = 16384

@@ -51,7 +51,7 @@ class Override:
 
     def __str__(self) -> str:
         """Return what the user wrote."""
-        value = self.value if isinstance(self.value, str) else shown(self.value, ())
+        value = self.value if isinstance(self.value, str) else shown(python_values(self.value), ())
         if self.option == self.key:
             return f"{self.key}={value}"
         if self.option in _WITH_KEY:
@@ -150,9 +150,9 @@ def listed(overrides: Overrides) -> list[Override]:
     """
     if isinstance(overrides, str):
         overrides = [overrides]
-    if isinstance(overrides, Mapping):
+    if isinstance(overrides, Mapping) and all(isinstance(name, str) for name in overrides):
         return [Override(name, value) for name, value in overrides.items()]
-    if isinstance(overrides, Iterable):
+    if isinstance(overrides, Iterable) and not isinstance(overrides, Mapping):
         every = list(overrides)
         if all(isinstance(one, str | Override) for one in every):
             return [one if isinstance(one, Override) else split(one) for one in every]

@@ -259,7 +259,7 @@ def _classes(scenario: Scenario) -> Problems:
         return
     because = "because jobs have traffic classes"
     if not FABRICS[scenario.fabric].has_classes:
-        queues = "whose ports have a queue for each class"
+        queues = "whose links serve classes one after another"
         yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
     if scenario.queueing != "none":
         yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -165,7 +164,7 @@ class Scenario(Model):
 
     @property
     def has_classes(self) -> bool:
-        """Whether a job has a traffic class, so that ports have a queue for each class."""
+        """Whether a job has a traffic class, so that links serve classes one after another."""
         return any(job.traffic_class is not None for job in self.jobs)
 
     @property
@@ -193,5 +192,7 @@ class Scenario(Model):
 
     def _repr_html_(self) -> str:
         """Show the keys that were given in a notebook."""
+        from html import escape  # commands need none
+
         given = json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2)
         return f"<strong>{escape(self.name)}</strong><pre>{escape(given)}</pre>"

@@ -109,8 +109,9 @@ class Job(Model):
     """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
     arrivals of their own together are a mix of jobs, whose shares are their rates."""
     traffic_class: TrafficClass | None = None
-    """Priority of its packets, on `express`: a port sends those of a higher class first. Each class
-    has an egress queue of its own, with the buffer and the ECN threshold of the link. ACKs have the
+    """Priority of its packets, on `express` and `flow`: a port sends those of a higher class first.
+    On `express`, each class has an egress queue of its own, with the buffer and the ECN threshold
+    of the link; on `flow`, lower classes share what higher ones leave of a link. ACKs have the
     class of the data, but those of RoCE that go first still do. null: 0 for tcp, 3 for roce."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""

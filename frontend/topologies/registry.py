@@ -84,10 +84,13 @@ class Layout(ABC):
     features : frozenset of str
         Features that collective algorithms may need: a subset of `SUPER_NODES`, `RANK_LINKS`,
         `GRAPH`, `WIRING` and `IN_NETWORK`.
+    nccl_plugin : str
+        How NCCL uses the network (`frontend.collectives.nccl_plugins`).
     """
 
     ranks: int
     features: frozenset[str] = frozenset()
+    nccl_plugin: str = "verbs"
 
     @abstractmethod
     def network(self, ecn_threshold_bytes: int) -> Network:

@@ -294,9 +294,12 @@ class ServersFamily(TopologyFamily[AnyServers]):
             return graph.network(memory, ecn_threshold_bytes, ranks_forward=forward)
 
         reducing = reducing_switches(topology)
-        return GraphLayout(
+        layout = GraphLayout(
             graph, make, forward, [one for one in graph.switches if one.startswith(reducing)]
         )
+        if model := getattr(topology, "server", None):
+            layout.nccl_plugin = server(model).nccl_plugin
+        return layout
 
     def _graph(self, topology: AnyServers) -> NetworkGraph:
         with refusing():
@@ -429,6 +432,7 @@ class _Found(Layout):
         self.features = frozenset({RANK_LINKS, WIRING, *([SUPER_NODES] if one.gpus > 1 else [])})
         if one.in_network:
             self.features |= {IN_NETWORK}
+        self.nccl_plugin = one.nccl_plugin
 
     def reduces(self, switch: str) -> bool:
         """Return whether a switch with a name reduces."""

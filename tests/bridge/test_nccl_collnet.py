@@ -14,6 +14,7 @@ from frontend.collectives.nccl_collnet_tuner import (
     collnet_candidates,
     collnet_latency_us,
 )
+from frontend.collectives.nccl_plugins import Plugin
 from frontend.collectives.nccl_tuner import Machine
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
@@ -66,9 +67,9 @@ def test_the_model_is_that_of_the_tuner() -> None:
     assert collnet_latency_us(one, "collnet_direct") == pytest.approx(2 * (3.7 + 7 * 0.4) + 31)
     assert collnet_latency_us(one, "collnet_chain") == pytest.approx(2 * 7 * 2.8 + 30)
     assert collnet_latency_us(one._replace(reduces=True), "nvls") == pytest.approx(25 + 18)
-    alone = machine(ranks=4)
+    alone, told = machine(ranks=4), Plugin(told_us=7)
     assert collnet_latency_us(alone, "collnet_direct") == pytest.approx(14)
-    assert collnet_latency_us(alone._replace(net_us=7), "collnet_chain") == pytest.approx(28)
+    assert collnet_latency_us(alone._replace(plugin=told), "collnet_chain") == pytest.approx(28)
     # Channels of 48 GB/s; with NICs of 200 Gb/s, those inside are twice as fast, if NVLink is.
     assert collnet_bandwidth(one, "collnet_direct") == pytest.approx(8 * 48 * 0.85 / 2)
     assert collnet_bandwidth(one, "collnet_chain") == pytest.approx(8 * 48 / 2)
@@ -156,3 +157,10 @@ def test_without_such_switches_there_is_no_collnet() -> None:
     assert "collnet" not in choice
     _, choice = program_of(scenario(2**20, 4, KINDS["NVLS"], in_network=False))
     assert "nvls/" not in choice
+
+
+def test_nccl_may_be_told_what_to_take() -> None:
+    work = {"nccl_algorithms": ["collnet_chain", "ring"]}
+    _, choice = program_of(scenario(2**20, 4, KINDS["NVLS"], workload=work))
+    assert choice.startswith("Algo COLLNET_CHAIN proto SIMPLE, 8 channels, hopper; collnet_chain/")
+    assert "nvls" not in choice

@@ -31,6 +31,24 @@ def test_trees_with_ll128_take_as_long_as_the_model_expects(model: str, size: in
     assert 0.8 * expected < result.time_ns / 1e3 < 1.2 * expected
 
 
+@pytest.mark.parametrize("exponent", [20, 23])
+def test_a_tree_passes_its_only_chunk_on_hop_by_hop(exponent: int) -> None:
+    """With Simple, 8 MiB are one chunk of 512 KiB for each of 16 channels, at 41.4 / 2 GB/s."""
+    result = two_servers(
+        "hgx_h100", 2**exponent, nccl_algorithms=["tree"], nccl_protocols=["Simple"]
+    )
+    hop = 2**exponent / 16 / (41.4e3 / 2)  # µs
+    expected = 8.4 + 2 * (7 * (4.0 + hop) + 14.0 + hop)
+    assert result.time_ns / 1e3 == pytest.approx(expected, rel=0.03)
+
+
+def test_trees_reach_the_rate_of_the_nics() -> None:
+    """On two a3_mega, 4 GiB pass each NIC once; the chunks on the way keep it busy."""
+    result = two_servers("a3_mega", 2**32, nccl_plugin="tcpxo_simple", nccl_algorithms=["tree"])
+    least = 2**32 / (8 * 25e3)  # µs
+    assert least < result.time_ns / 1e3 < 1.15 * least
+
+
 def test_a_slow_host_may_write_ll_a_tenth_as_fast() -> None:
     """LL costs a tree up to 80 times its bytes, and a host ten times as much."""
     fast, slow = (

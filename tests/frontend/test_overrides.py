@@ -175,7 +175,7 @@ def test_the_original_is_left_alone():
         (
             "workload={}",
             "missing key: expected one of collective, dlrm, moe, training, cluster, llm, chakra, "
-            "goal",
+            "goal; the override replaces all of workload",
         ),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],

@@ -41,6 +41,8 @@ class Server:
         limit.
     in_network : bool
         Whether the scale-up switches add up and multicast what GPUs send, as NVLink SHARP does.
+    nccl_plugin : str
+        How NCCL uses the NICs.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class Server:
     nic_bps: int
     pcie_bps: int = 0
     in_network: bool = False
+    nccl_plugin: str = "verbs"
 
     def __post_init__(self) -> None:
         if self.gpus < 1:
@@ -163,10 +166,10 @@ SERVERS: dict[str, Server] = {
     "hgx_h200": _HOPPER,
     "hgx_b200": replace(_HOPPER, scale_up_bps=7200 * _GBPS),
     "gb200_nvl72": replace(_HOPPER, gpus=72, scale_up_bps=7200 * _GBPS, nics=72),
-    "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS),
-    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS),
-    "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS),
-    "a3_mega": replace(_HOPPER, nic_bps=200 * _GBPS),
+    "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS, nccl_plugin="efa_p4d"),
+    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS, nccl_plugin="efa_p5"),
+    "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS, nccl_plugin="efa_p5en"),
+    "a3_mega": replace(_HOPPER, nic_bps=200 * _GBPS, nccl_plugin="tcpxo"),
     "dgx_spark": Server(1, 0, _GBPS, 0, nics=1, nic_bps=200 * _GBPS),
     "mi300x": Server(
         8, 0, 7 * 512 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS

@@ -162,7 +162,7 @@ def _print(found: Interference) -> None:
 
 def _print_adjusted(found: Adjusted) -> None:
     console = output()
-    headings = ("adjusted", "class", "GPU intensity", "delay", "together", "slowdown")
+    headings = ("adjusted", "class", "GPU intensity", "priority", "delay", "together", "slowdown")
     rows = [_adjusted_cells(job, found.adjustments[job.name]) for job in found.jobs]
     console.print(table((*headings, "worst iteration"), rows))
     console.print(
@@ -179,7 +179,8 @@ def _adjusted_cells(job: JobSlowdown, change: Adjustment) -> tuple[str, ...]:
     return (
         job.name,
         "–" if change.traffic_class is None else str(change.traffic_class),
-        "–" if change.gpu_intensity is None else f"{change.gpu_intensity:.3g}",
+        _number(change.gpu_intensity),
+        _number(change.priority),
         time_text(change.delay_ns),
         time_text(job.together_ns),
         _ratio(job.slowdown),
@@ -210,6 +211,10 @@ def _pair_cells(pair: SharedLinks) -> tuple[str, ...]:
         scaled_text(pair.second_bytes, "B"),
         time_text(pair.overlap_ns),
     )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _ratio(value: float) -> str:

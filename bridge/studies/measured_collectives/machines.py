@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,14 @@ class Group:
     server : mapping
         `topology.server` in a scenario. The four EFA adapters of a GPU of a p5 are one NIC of their
         total rate. NVLink has the latency of NCCL's tuner, 0.6 µs for a step of LL.
-    net_latency : str
-        Latency that the plug-in of the network tells NCCL (aws/aws-ofi-nccl 2daf7d303aa1,
-        `src/platform-aws.cpp`).
+    nccl : mapping
+        Options of the algorithm `nccl`: the plug-in, where the server has none, and variables of
+        NCCL that the source names.
     """
 
     text: str
     server: Mapping[str, Any]
-    net_latency: str = "0us"
+    nccl: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
@@ -51,32 +51,43 @@ GROUPS: dict[str, Group] = {
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
-        net_latency="75us",
+    ),
+    "p5-2023": Group(
+        "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
+        _server("p5", **_NIC),
+        {"nccl_plugin_tuner": False},
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
-        _server("p5en", in_network=False, **_NIC),
-        net_latency="35us",
+        _server("p5en", **_NIC),
+        {"nccl_algorithms": ["ring"]},
     ),
     "p6-b200": Group(
-        "servers of 8 B200, 8 EFA adapters of 400 Gb/s", _server("hgx_b200"), net_latency="35us"
+        "servers of 8 B200, 8 EFA adapters of 400 Gb/s",
+        _server("hgx_b200"),
+        {"nccl_plugin": "efa_p6"},
     ),
     "a100-2x4-ring": Group(
         "servers of 4 A100, 4 NICs of 200 Gb/s, NCCL_ALGO=RING",
         _server("dgx_a100", gpus=4, nics=4),
+        {"nccl_algorithms": ["ring"]},
     ),
-    "p4d": Group(
-        "servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d"), net_latency="75us"
-    ),
+    "p4d": Group("servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d")),
     "oke-a100": Group("servers of 8 A100, 200 Gb/s of RoCE for each", _server("dgx_a100")),
     "h100-nebius": Group("servers of 8 H100, 8 NDR NICs of 400 Gb/s", _server("hgx_h100")),
     "h200-nebius": Group("servers of 8 H200, 8 NDR NICs of 400 Gb/s", _server("hgx_h200")),
     "b200-lambda": Group("servers of 8 B200, 8 NICs of 400 Gb/s, Lambda", _server("hgx_b200")),
     "a4": Group("servers of 8 B200, 8 RoCE NICs of 400 Gb/s, Google's A4", _server("hgx_b200")),
     "a3-mega": Group("servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO", _server("a3_mega")),
+    "a3-mega-simple": Group(
+        "servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO, Simple",
+        _server("a3_mega"),
+        {"nccl_plugin": "tcpxo_simple"},
+    ),
     "a3-high": Group(
         "servers of 8 H100, 4 NICs of 200 Gb/s, TCPX",
         _server("hgx_h100", nics=4, nic_bandwidth="200Gbps"),
+        {"nccl_plugin": "tcpx"},
     ),
     "b200-ib": Group("servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200")),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
@@ -146,8 +157,8 @@ class Row:
                 "kind": "collective",
                 "operation": self.operation,
                 "algorithm": "nccl",
-                "nccl_net_latency": GROUPS[self.group].net_latency,
                 "bytes": f"{self.bytes}B",
+                **GROUPS[self.group].nccl,
             },
         }
 

@@ -183,15 +183,30 @@ def all_reduce(
 
 
 def over_trees(
-    name: str, found: list[Parents], routes: list[Routes], segments: int, dimension: str
+    name: str,
+    found: list[Parents],
+    routes: list[Routes],
+    segments: int,
+    dimension: str,
+    window: int = 0,
 ) -> Program:
-    """Return the all-reduce in which each tree carries an equal part of the data."""
+    """Return the all-reduce in which each tree carries an equal part of the data.
+
+    With a window, a rank sends a segment up when it has got the result of the one that is so much
+    earlier; without, when it can.
+    """
     _check_segments(segments)
+    waits = 0 < window < segments
+    units = len(found) * (segments if waits else 1)
     builder = ProgramBuilder(
-        name, "all_reduce", len(found[0]), units=len(found), dimensions=(dimension,)
+        name, "all_reduce", len(found[0]), units=units, dimensions=(dimension,)
     )
+    gates: list[tuple[int, int]] = []
     for tree, (parents, route) in enumerate(zip(found, routes, strict=True)):
-        _pass_on(builder, top_down(parents), tree, up=True, down=True, route=route)
+        sent, got = _pass_on(builder, top_down(parents), tree, up=True, down=True, route=route)
+        gates += [(sent[rank], got[rank]) for rank in sent]
+    if waits:
+        return builder.pipeline(segments, len(found), gates, window)
     return repeated(builder.build(), segments)
 
 
@@ -203,8 +218,10 @@ def _pass_on(
     up: bool,
     down: bool,
     route: Routes,
-) -> None:
+) -> tuple[dict[int, int], dict[int, int]]:
     """Add the messages that reduce a unit up a tree, spread it down, or both.
+
+    Returns the SEND of each rank up to its parent, and its receive from there.
 
     Parameters
     ----------
@@ -220,14 +237,20 @@ def _pass_on(
         The routes of the tree.
     """
     have: dict[int, list[int]] = {}  # for each rank, the receives that its SENDs wait for
+    sent, got = dict[int, int](), dict[int, int]()
     for rises in [way for way, taken in ((True, up), (False, down)) if taken]:
         for rank, parent in reversed(edges) if rises else edges:
             source, target = (rank, parent) if rises else (parent, rank)
             after, way = have.get(source, []), route.get((source, target), 0)
-            _, received = builder.message(
+            send, received = builder.message(
                 source, target, unit, 1, reduce=rises, after=after, route=way
             )
+            if rises:
+                sent[rank] = send
+            else:
+                got[rank] = received
             have[target] = [*have.get(target, []), received] if rises else [received]
+    return sent, got
 
 
 def one_tree(group_size: int, *, segments: int = 1, dimension: str = "scale_out") -> Program:

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ from frontend.collectives.algorithms.nccl_nvls import (
 )
 from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
 from frontend.collectives.nccl_collnet_tuner import COLLNET_KINDS, collnet_candidates
+from frontend.collectives.nccl_plugins import PLUGINS, Plugin
 from frontend.collectives.nccl_tuner import (
     BASE_US,
     LIMITS,
@@ -69,6 +71,9 @@ from frontend.collectives.nccl_tuner import (
     Machine,
     candidates,
     step_us,
+    tree_channels,
+    tree_chunk,
+    tree_rate,
     wire_of,
 )
 from frontend.collectives.program.composition import AnyProgram
@@ -84,7 +89,9 @@ from frontend.collectives.program.program import (
     known_root,
 )
 from frontend.collectives.registry import (
+    MOST_BUILT_STEPS,
     ROOTED,
+    SEGMENT_PARTS,
     Algorithm,
     require_written,
     rounds_of,
@@ -251,6 +258,7 @@ def _build(
     algorithm: str = "ring",
     place: Place | None = None,
     segments: int = 16,
+    window: int = 0,
     protocol: Protocol | None = None,
     order: tuple[tuple[str, Any], ...] = (),
     switches: tuple[tuple[str, Any], ...] = (),
@@ -304,7 +312,7 @@ def _build(
         program = parallel_trees(operation, group_size, buffers or Buffers(), dimension)
     elif algorithm == "tree":
         trees = trees_of(group_size, where)
-        program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension)
+        program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension, window)
     else:
         program = _rings(operation, group_size, where, dimension)
     return program if protocol is None else replace(program, protocol=protocol)
@@ -389,9 +397,25 @@ def _machine(setting: Setting, place: Place) -> Machine:
         nic_bps=0 if far is None else far.rate_bps,
         near_ps=0 if near is None else near.latency_ps + setting.hop_ps,
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
-        net_us=int(setting.given.nccl_net_latency) / _PPM,
+        plugin=_plugin(setting),
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
         joins=setting.operation == "all_reduce" and joins(setting, local),
+    )
+
+
+def _plugin(setting: Setting) -> Plugin:
+    """Return how NCCL uses the network, with what the scenario says of it."""
+    given = setting.given
+    found = PLUGINS[given.nccl_plugin or setting.layout.nccl_plugin]
+    if given.nccl_net_latency is not None:
+        told = int(given.nccl_net_latency) / _PPM
+        found = found._replace(told_us=told, step_us=told)
+    if given.nccl_net_step is not None:
+        found = found._replace(step_us=int(given.nccl_net_step) / _PPM)
+    return found._replace(
+        kinds=given.nccl_algorithms or found.kinds,
+        protocols=given.nccl_protocols or found.protocols,
+        tuner=found.tuner if given.nccl_plugin_tuner else "",
     )
 
 
@@ -401,9 +425,16 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     if setting.operation == "all_to_all":
         small = size // len(setting.ranks) <= P2P_LL_BYTES
         return [Choice("ring", "LL" if small else "Simple", 0.0)]
-    found = candidates(machine, setting.operation, size)
-    found += collnet_candidates(machine, setting.operation, size)
-    return sorted(found, key=lambda one: one.time_us)
+    others = collnet_candidates(machine, setting.operation, size)
+    found = candidates(machine, setting.operation, size, others)
+    if not found:
+        plugin = machine.plugin
+        allowed = ", ".join((*plugin.kinds, *plugin.protocols))
+        raise CollectiveError(
+            f"NCCL has no algorithm for {setting.operation} here with {allowed}: expected other "
+            "nccl_algorithms or nccl_protocols"
+        )
+    return found
 
 
 def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, float]:
@@ -421,8 +452,8 @@ def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, fl
         return min(wire_of(one, choice.kind, choice.protocol, size), _MOST_WIRE)
 
     far = costs(machine)
-    if choice.kind == "tree":
-        return far, far
+    if choice.kind == "tree":  # the threads that write LL are slower than the network, too
+        return far, plain if machine.servers > 1 and choice.protocol != "LL" else far
     return plain if alone.ranks == 1 else costs(alone), far
 
 
@@ -432,6 +463,9 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
     near, far = _wire(setting, machine, choice)
+    if choice.kind == "tree" and machine.servers > 1:
+        pace = _pace(setting, machine, choice)
+        inside, between = inside + pace.slow_near, between + pace.slow_far
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
@@ -445,6 +479,62 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=round(launch * _PPM),
     )
+
+
+class _Pace(NamedTuple):
+    """How a channel of a tree between servers moves a chunk, in ps.
+
+    Attributes
+    ----------
+    near, far : float
+        Time of a hop inside a server and between servers, without its latency.
+    slow_near, slow_far : int
+        What of it is not the time of the link: the threads of the channel are slower.
+    each : float
+        Time of a chunk of all channels on their slowest link.
+    """
+
+    near: float
+    far: float
+    slow_near: int
+    slow_far: int
+    each: float
+
+
+def _pace(setting: Setting, machine: Machine, choice: Choice) -> _Pace:
+    """Return how a channel of a tree between servers moves a chunk."""
+    size, channels = setting.chunks * setting.chunk_bytes, tree_channels(machine)
+    part = min(tree_chunk(machine, choice.protocol, size), size / channels)
+    near_wire, far_wire = _wire(setting, machine, choice)
+    scale_up = machine.scale_up_bps / 8e12 * LIMITS[machine.generation].nvlink or inf  # bytes a ps
+    near, far = part * near_wire / scale_up, part * far_wire / (machine.nic_bps / 8e12)
+    alone = 1000 * part / tree_rate(machine, choice.protocol)
+    loads = 2 * channels * (machine.local - 1) / machine.local, channels / machine.nics
+    return _Pace(
+        max(near, alone),
+        max(far, alone),
+        round(max(0, alone - near)),
+        round(max(0, alone - far)),
+        max(near * loads[0], far * loads[1]),
+    )
+
+
+def _pipeline(setting: Setting, machine: Machine, choice: Choice) -> dict[str, int]:
+    """Return the chunks of each channel of trees between servers, and how many are on the way.
+
+    With fewer on the way, links would wait; with more, results would.
+    """
+    size = setting.chunks * setting.chunk_bytes
+    given, chunk = setting.given.segments, tree_chunk(machine, choice.protocol, size)
+    segments = min(SEGMENT_PARTS // setting.chunks, -(-size // (chunk * tree_channels(machine))))
+    segments = given if isinstance(given, int) else max(1, segments)
+    pace = _pace(setting, machine, choice)
+    near, far = step_us(machine, choice.kind, choice.protocol)
+    hops = machine.local - 1, filling(machine.servers)
+    around = 2 * (hops[0] * (pace.near + near * _PPM) + hops[1] * (pace.far + far * _PPM))
+    steps = 4 * (machine.ranks - 1) * tree_channels(machine)
+    window = 1 + ceil(around / max(pace.each, 1)) if segments * steps <= MOST_BUILT_STEPS else 0
+    return {"segments": segments, "window": window if window < segments else 0}
 
 
 def _segments(setting: Setting, place: Place) -> int:
@@ -485,7 +575,9 @@ def _choose(setting: Setting) -> dict[str, Any]:
     options |= {"place": place, "protocol": _protocol(setting, machine, choice)}
     if setting.operation == "all_to_all":
         return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
-    if setting.operation in ROOTED or choice.kind == "tree":
+    if choice.kind == "tree" and machine.servers > 1:
+        options |= _pipeline(setting, machine, choice)
+    elif setting.operation in ROOTED or choice.kind == "tree":
         options["segments"] = _segments(setting, place)
     if choice.kind == "pat":
         block = -(-setting.chunk_bytes // machine.ranks)

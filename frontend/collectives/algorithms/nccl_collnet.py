@@ -44,12 +44,13 @@ from frontend.topologies.registry import IN_NETWORK
 _PPM = 10**6
 _KIB = 2**10
 
-_CHUNKS: dict[Kind, tuple[int, tuple[tuple[int, int], ...]]] = {
-    "collnet_direct": (512, ((64, 128), (8, 64), (8, 32))),
-    "collnet_chain": (256, ((64, 128), (8, 64), (1, 32))),
-    "nvls": (128, ((64, 64), (8, 32), (2, 16))),
+_SMALLER: dict[Kind, tuple[tuple[int, int], ...]] = {
+    "collnet_direct": ((64, 128 * _KIB), (8, 64 * _KIB), (8, 32 * _KIB)),
+    "collnet_chain": ((64, 128 * _KIB), (8, 64 * _KIB), (1, 32 * _KIB)),
+    "nvls": ((64, 64 * _KIB), (8, 32 * _KIB), (2, 16 * _KIB)),
 }
-"""KiB of a chunk, and of those of sizes of so many loops at most, for each step of a channel."""
+"""Sizes of so many loops at most, for each step of a channel, have chunks of so many bytes."""
+_STEPS = 8  # chunks in a buffer (`NCCL_STEPS`)
 _NVLS_CHANNELS = 16
 
 
@@ -132,10 +133,13 @@ def loop_bytes(machine: Machine, kind: Kind, size: int) -> int:
         channels = min(channels, _NVLS_CHANNELS)
     ways = channels * (1 if kind == "collnet_chain" else heads)
     depth = {"collnet_direct": 2 if machine.local > 1 else 1, "collnet_chain": machine.local}
-    largest, smaller = _CHUNKS[kind]
-    chunk = largest * _KIB
-    for loops, least in smaller:
-        while size < loops * depth.get(kind, 1) * ways * chunk and chunk > least * _KIB:
+    chunk = machine.plugin.buffer_bytes // _STEPS
+    if kind == "collnet_chain":
+        chunk = min(chunk, 256 * _KIB)
+    if kind == "nvls":
+        chunk = min(chunk, machine.plugin.nvls_chunk_bytes or 128 * _KIB)
+    for loops, least in _SMALLER[kind]:
+        while size < loops * depth.get(kind, 1) * ways * chunk and chunk > least:
             chunk //= 2
     return ways * chunk
 
@@ -161,7 +165,8 @@ def collnet_protocol(setting: Setting, machine: Machine, kind: Kind, plan: Plan)
     steps = 2 * (machine.local - 1) if kind == "collnet_chain" else 4 if own else 2
     hops = plan.hops - (steps if machine.local > 1 else 0)
     hop = pace_of(setting, plan).latency_ps + setting.hop_ps
-    between = network_us(machine, kind) * given.nccl_step * _PPM / hops
+    network = network_us(machine, kind) + machine.plugin.step_us
+    between = network * given.nccl_step * _PPM / hops
     inside = round(inside_us(machine, kind) * given.nccl_step * _PPM)
     launch = round(BASE_US[kind][-1] * given.nccl_launch * _PPM)
     return Protocol(

@@ -42,7 +42,7 @@ _KIB = 2**10
 
 _SMALLER: dict[Kind, tuple[tuple[int, int], ...]] = {
     "nvls": ((64, 64 * _KIB), (8, 32 * _KIB), (2, 16 * _KIB)),
-    "nvls_tree": ((4, 64 * _KIB), (1, 32 * _KIB)),
+    "nvls_tree": ((32, 256 * _KIB), (16, 128 * _KIB), (4, 64 * _KIB), (1, 32 * _KIB)),
 }
 """Sizes of so many loops at most have chunks of so many bytes (`calcCollChunking`)."""
 
@@ -55,7 +55,7 @@ class Loop(NamedTuple):
     data : int
         That of an operation.
     largest : int
-        That of the largest operations.
+        That of the largest operations, with the chunks that NCCL has.
     """
 
     data: int
@@ -75,16 +75,17 @@ def loop_of(machine: Machine, kind: Kind, size: int) -> Loop:
     """
     servers, is_new = machine.servers, machine.generation == "blackwell"
     fast = machine.nic_bps >= 48 * 8 * 10**9
-    channels, chunk = 24 if is_new else 16, 128 * _KIB
+    channels, usual = 24 if is_new else 16, 128 * _KIB
+    chunk = machine.plugin.nvls_chunk_bytes or usual
     if kind == "nvls_tree":
         channels = 32 if is_new and (servers == 2 or not fast) else channels
-        chunk = 64 * _KIB if servers >= 4 or (is_new and fast) else chunk
+        usual = 64 * _KIB if servers >= 4 or (is_new and fast) else usual
+        chunk = min(chunk, machine.plugin.nvls_tree_chunk_bytes or usual)
     ways = channels * machine.heads
-    largest = ways * chunk
     for loops, smaller in _SMALLER[kind]:
         if size < loops * ways * chunk and chunk > smaller:
             chunk = smaller
-    return Loop(ways * chunk, largest)
+    return Loop(ways * chunk, ways * usual)
 
 
 def reduces(setting: Setting, local: int) -> bool:

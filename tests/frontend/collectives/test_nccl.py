@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from frontend.collectives import ALGORITHMS, problems
 from frontend.collectives.algorithms.nccl import Place, orders_of, trees_of
+from frontend.collectives.nccl_plugins import PLUGINS
+from frontend.collectives.nccl_regions import REGIONS, Tuner, chosen
 from frontend.collectives.nccl_tuner import (
+    LIMITS,
     PROTOCOLS,
     WIRE,
     Kind,
@@ -20,6 +23,7 @@ from frontend.collectives.nccl_tuner import (
     candidates,
     latency_us,
     links_bandwidth,
+    step_us,
     time_us,
     tree_part,
     wire_of,
@@ -122,18 +126,81 @@ def test_protocols_by_size_in_one_server() -> None:
 def test_links_carry_no_more_than_the_tuner_expects(
     servers: int, gigabytes: int, kind: Kind, protocol: ProtocolName, exponent: int
 ) -> None:
-    """LL and LL128 cost a link what is left of its rate in the model, and at least their flags."""
+    """LL and LL128 cost a link what is left of its rate in the model, and at least their flags.
+
+    Trees between servers with LL128 and Simple cost what the threads of all channels leave.
+    """
     machine = H100._replace(ranks=8 * servers, servers=servers, scale_up_bps=gigabytes * 8 * 10**9)
     cost, links = wire_of(machine, kind, protocol, 2**exponent), links_bandwidth(machine, kind)
     part = tree_part(machine, kind, protocol, 2**exponent)
     expected = bus_bandwidth(machine, kind, protocol) * part
     assert cost >= WIRE[protocol]
-    if protocol == "Simple":
+    limits = LIMITS[machine.generation]
+    if kind == "tree" and servers > 1 and protocol != "LL":
+        most = limits.tree if protocol == "Simple" else limits.tree_ll128
+        channel = machine.nics * most[machine.column]
+        assert links / cost == pytest.approx(min(channel, links / WIRE[protocol]))
+    elif protocol == "Simple":
         assert cost == 1
     else:
         assert links / cost == pytest.approx(min(expected, links / WIRE[protocol]))
     assert 0.4 <= part <= 1
     assert kind == "tree" or part == 1
+
+
+def test_the_latency_that_a_plug_in_tells_is_not_what_a_step_takes() -> None:
+    """On two p5, NCCL takes trees with LL by AWS's 75 µs; each step takes 19 µs more."""
+    verbs, p5 = (
+        H100._replace(ranks=16, servers=2, plugin=PLUGINS[name]) for name in ("verbs", "efa_p5")
+    )
+    for protocol, told in zip(PROTOCOLS, (75, 75, 150), strict=True):
+        more = latency_us(p5, "all_reduce", "tree", protocol) - 2 * told
+        assert more == pytest.approx(latency_us(verbs, "all_reduce", "tree", protocol))
+        near, far = step_us(verbs, "tree", protocol)
+        assert step_us(p5, "tree", protocol) == (near, far + 19)
+
+
+def test_variables_of_google_leave_simple() -> None:
+    machine = H100._replace(ranks=16, servers=2, reduces=True)
+    for name, expected in (
+        ("tcpxo_simple", {"ring Simple", "tree Simple"}),
+        ("tcpx", {"ring Simple"}),
+    ):
+        found = candidates(machine._replace(plugin=PLUGINS[name]), "all_reduce", 2**20)
+        assert {f"{one.kind} {one.protocol}" for one in found} == expected
+
+
+@given(
+    st.sampled_from(sorted(REGIONS)), st.integers(1, 36), st.integers(0, 999), st.integers(2, 512)
+)
+def test_the_tuner_of_aws_takes_rings_and_trees_by_size(
+    key: tuple[Tuner, str], exponent: int, part: int, servers: int
+) -> None:
+    """Where it chooses, larger sizes never have a protocol with less bandwidth."""
+    tuner, operation = key
+    size = 2**exponent + part * 2**exponent // 1000
+    first, second = (chosen(tuner, operation, one, 8 * servers) for one in (size, 4 * size))
+    if first and second:
+        assert PROTOCOLS.index(first.protocol) <= PROTOCOLS.index(second.protocol)
+
+
+@pytest.mark.parametrize(
+    ("tuner", "mebibytes", "ranks", "taken"),
+    [
+        ("p5", 29, 16, "tree LL128"),
+        ("p5", 31, 16, "nvls_tree Simple"),
+        ("p5", 1024, 32, "ring LL128"),
+        ("p5", 2048, 32, "ring Simple"),
+        ("p5en", 12, 16, "tree LL128"),
+        ("p5en", 14, 16, "ring LL128"),
+        ("p6", 1, 32, "tree LL128"),
+        ("p6", 512, 16, "nvls_tree Simple"),
+    ],
+)
+def test_corners_of_the_tuner_of_aws(tuner: Tuner, mebibytes: int, ranks: int, taken: str) -> None:
+    region = chosen(tuner, "all_reduce", mebibytes * 2**20, ranks)
+    assert region
+    assert f"{region.kind} {region.protocol}" == taken
 
 
 @given(

@@ -14,6 +14,7 @@ from frontend.collectives.algorithms.nccl_pat import (
     parallel_trees,
     stages_of,
 )
+from frontend.collectives.nccl_plugins import Plugin
 from frontend.collectives.nccl_tuner import Machine, candidates, latency_us, time_us
 from frontend.collectives.program.program import Op
 
@@ -102,7 +103,7 @@ def test_it_is_for_servers_of_one_gpu() -> None:
     )
     fast = time_us(ONE_GPU, "all_gather", "pat", "Simple", 10**6)
     assert fast == pytest.approx(8 + 16 + 44.8 + 10**6 / (1000 * 50 * 0.75))
-    slow = ONE_GPU._replace(net_us=7)
+    slow = ONE_GPU._replace(plugin=Plugin(told_us=7.0))
     assert latency_us(slow, "all_gather", "pat", "Simple") == pytest.approx(8 + 32 + 44.8)
     for operation in OPERATIONS:
         assert candidates(ONE_GPU, operation, 2**16)[0].name == "Algo PAT proto SIMPLE"
