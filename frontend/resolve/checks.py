@@ -226,6 +226,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
     if scenario.jobs:
         yield from _jobs(scenario)
+        yield from _storage(scenario, made.ranks)
         yield from _classes(scenario)
     works, checked = scenario.work, set()
     for turn in turns(scenario, made.ranks, made):
@@ -251,6 +252,21 @@ def _jobs(scenario: Scenario) -> Problems:
                 f"{work.prefix}workload.kind",
                 f"expected another kind, because {work.kind.name} has jobs of its own",
             )
+
+
+def _storage(scenario: Scenario, ranks: int) -> Problems:
+    """Check the ranks from which jobs read checkpoints."""
+    for number, job in enumerate(scenario.jobs):
+        if job.restore is None:
+            continue
+        path = f"jobs.{number}.restore"
+        if TOPOLOGIES[scenario.topology.family].optimised:
+            because = "because an optimiser makes the links of this topology for the workloads"
+            yield path, f"expected no value, {because}"
+        if max(job.restore.storage) >= ranks:
+            yield f"{path}.storage", f"expected ranks from 0 to {ranks - 1}"
+        if len(set(job.restore.storage)) < len(job.restore.storage):
+            yield f"{path}.storage", "expected each rank once"
 
 
 def _classes(scenario: Scenario) -> Problems:
