@@ -16,6 +16,7 @@ from frontend.resolve import Resolved
 from frontend.resolve.jobs import own_plan
 from frontend.scenario.work import Work
 from frontend.workloads.plan import Issue, Plan
+from topology_gen import Network
 
 Ids = NDArray[np.int64]
 
@@ -58,10 +59,13 @@ class Shapes:
     ----------
     resolved : Resolved
         The scenario with all jobs.
+    network : Network, optional
+        Its network, if that is another one with the same nodes and links.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(self, resolved: Resolved, network: Network | None = None) -> None:
         self._resolved = resolved
+        self._network = network or resolved.network
         self._library = ProgramLibrary(resolved)
         self._kinds: dict[str, _Kind] = {}
         self._found: dict[tuple[str, tuple[int, ...]], Shape] = {}
@@ -108,7 +112,7 @@ class Shapes:
     def _of_paths(
         self, name: str, place: Ids, nodes: Ids, flows: networks.Flows, uses: Sequence[Use]
     ) -> Shape:
-        network = self._resolved.network
+        network = self._network
         number = np.full(network.nodes, -1)
         number[nodes] = np.arange(len(nodes))
         pairs = networks.both_ways(flows)
