@@ -228,6 +228,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
         yield from _jobs(scenario)
         yield from _storage(scenario, made.ranks)
         yield from _classes(scenario)
+        yield from _routes(scenario)
     works, checked = scenario.work, set()
     for turn in turns(scenario, made.ranks, made):
         work = works[turn.job]
@@ -279,6 +280,17 @@ def _classes(scenario: Scenario) -> Problems:
         yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
     if scenario.queueing != "none":
         yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"
+    if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
+        yield "topology.reconfiguration", f"expected no value, {because}"
+
+
+def _routes(scenario: Scenario) -> Problems:
+    """Check that jobs can select their paths, if they do."""
+    if not scenario.has_routes:
+        return
+    because = "because jobs select their paths"
+    if scenario.queueing != "none":
+        yield "queueing", f"expected none, {because}, and a rank has those of one job"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from frontend.errors import ScenarioError
@@ -93,14 +93,30 @@ def rank_classes(scenario: Scenario, layout: Layout) -> list[int]:
     """
     if not scenario.has_classes:
         return []
-    classes = [PROTOCOLS[scenario.transport.protocol].data_class] * layout.ranks
+    usual = PROTOCOLS[scenario.transport.protocol].data_class
+    return _of_ranks(scenario, layout, lambda job: job.traffic_class, usual)
+
+
+def rank_routes(scenario: Scenario, layout: Layout) -> list[int]:
+    """Return the route that each rank adds to those of its messages; nothing if all add 0."""
+    if not scenario.has_routes:
+        return []
+    return _of_ranks(scenario, layout, lambda job: job.route, 0)
+
+
+def _of_ranks(
+    scenario: Scenario, layout: Layout, value: Callable[[Job], int | None], usual: int
+) -> list[int]:
+    """Return a value of the job of each rank."""
+    found = [usual] * layout.ranks
     works = scenario.work
     for turn in turns(scenario, layout.ranks, layout):
         job = works[turn.job].job
-        if job is not None and job.traffic_class is not None:
+        own = None if job is None else value(job)
+        if own is not None:
             for rank in turn.members:
-                classes[rank] = job.traffic_class
-    return classes
+                found[rank] = own
+    return found
 
 
 def iterations(work: Work) -> int:

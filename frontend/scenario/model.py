@@ -171,6 +171,11 @@ class Scenario(Model):
         return any(job.traffic_class is not None for job in self.jobs)
 
     @property
+    def has_routes(self) -> bool:
+        """Whether a job selects other paths than the first ones."""
+        return any(job.route for job in self.jobs)
+
+    @property
     def storage(self) -> frozenset[int]:
         """The ranks from which jobs read checkpoints."""
         return frozenset(

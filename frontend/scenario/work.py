@@ -125,6 +125,9 @@ class Job(Model):
     On `express`, each class has an egress queue of its own, with the buffer and the ECN threshold
     of the link; on `flow`, lower classes share what higher ones leave of a link. ACKs have the
     class of the data, but those of RoCE that go first still do. null: 0 for tcp, 3 for roce."""
+    route: Whole = 0
+    """Selects paths: where the messages of a pair can take several, the job takes those that its
+    messages would take so many routes later. With a hash, that is another hash."""
     restore: Restore | None = None
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""
