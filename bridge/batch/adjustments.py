@@ -7,6 +7,7 @@ from math import isinf
 from typing import Literal
 
 from bridge.batch.interference import Adjustment, Interference
+from bridge.batch.paths import routes
 from bridge.batch.phases import delays, pattern
 from bridge.batch.priorities import intensity, priorities_of, traffic_classes
 from bridge.errors import InputError
@@ -40,6 +41,7 @@ def require_adjustable(
 
 
 def adjustments(
+    scenario: Scenario,
     found: Interference,
     alone: Sequence[Result],
     priorities: Priorities | None,
@@ -49,6 +51,8 @@ def adjustments(
 
     Parameters
     ----------
+    scenario : Scenario
+        The jobs.
     found : Interference
         What the jobs do to each other without it.
     alone : sequence of Result
@@ -71,8 +75,15 @@ def adjustments(
     pairs = {frozenset((pair.first, pair.second)) for pair in found.pairs}
     order = priorities_of(values, known)
     classes = traffic_classes(values, pairs, order=order)
+    chosen = routes(scenario, single, values)
     return {
-        name: Adjustment(classes[name], _finite(values[name]), late[name], _finite(order[name]))
+        name: Adjustment(
+            traffic_class=classes[name],
+            gpu_intensity=_finite(values[name]),
+            delay_ns=late[name],
+            route=chosen[name],
+            priority=_finite(order[name]),
+        )
         for name in single
     }
 

@@ -168,6 +168,18 @@ class Scenario(Model):
         return any(job.traffic_class is not None for job in self.jobs)
 
     @property
+    def has_routes(self) -> bool:
+        """Whether a job selects other paths than the first ones."""
+        return any(job.route for job in self.jobs)
+
+    @property
+    def storage(self) -> frozenset[int]:
+        """The ranks from which jobs read checkpoints."""
+        return frozenset(
+            rank for job in self.jobs if job.restore is not None for rank in job.restore.storage
+        )
+
+    @property
     def only_work(self) -> Work:
         """The workload; raises ScenarioError if the scenario has jobs."""
         if self.workload is None:
