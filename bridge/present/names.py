@@ -73,12 +73,13 @@ _CHANGE = re.compile(rf"(?:^|_)(?=(?:{'|'.join(Scenario.model_fields)})(?:[.=]|$
 
 def _in_short(name: str) -> str:
     before, *changes = map(unquote, _CHANGE.split(name))
-    if before or not changes:
+    if not any("." in one or "=" in one for one in changes):
         return unquote(name)
     parts = [one.partition("=") for one in changes]
     shorts = short_keys([key for key, _, _ in parts])
     pairs = zip(shorts, parts, strict=True)
-    return ", ".join(f"{short}{equals}{value}" for short, (_, equals, value) in pairs)
+    text = ", ".join(f"{short}{equals}{value}" for short, (_, equals, value) in pairs)
+    return f"{before} {text}".lstrip()
 
 
 def _folders(paths: Sequence[Path]) -> list[Path]:

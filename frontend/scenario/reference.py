@@ -143,7 +143,7 @@ def limits(field: dict[str, Any]) -> Iterator[str]:
     for key, sign in signs.items():
         # A bound near 2³¹ only means that the number must fit into 32 bits.
         if key in field and field[key] < 2**31 - 1:
-            yield f"{sign} {field[key]}"
+            yield f"{sign} {field[key]:.10g}"
 
 
 def yaml(value: Any) -> str:

@@ -64,9 +64,9 @@ class HostCost(Model):
     one at both ends. It handles one message, or the flow's part of it, after another."""
 
     message: Delay = Delay.parse("0ns")
-    """Time for each message."""
+    """Time that a processor of the rank takes for each message."""
     bandwidth: ByteRate | None = None
-    """Rate at which it copies the bytes of a message; null: copying takes no time."""
+    """Rate at which the processor copies the bytes of a message; null: copying takes no time."""
 
 
 class System(Model):

@@ -216,7 +216,7 @@ class LlmCompute(Model):
     """How fast an accelerator computes."""
 
     accelerator: AcceleratorName = "h100"
-    """The accelerator, whose rates and memory the docs list."""
+    """The accelerator, whose rates and memory docs/llm.md lists."""
     kernels: Literal["roofline", "shapes"] = "roofline"
     """How long a kernel takes. roofline: max(FLOP / peak, bytes / memory bandwidth) / `efficiency`.
     shapes: as its shape lets expect (tiles, waves, attention's measured rates, launches) /
