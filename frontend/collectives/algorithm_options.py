@@ -95,9 +95,9 @@ class AlgorithmOptions(Model):
     """nccl: the algorithms that NCCL may take (`NCCL_ALGO`); none: those of the plug-in."""
     nccl_protocols: NcclProtocols = ()
     """nccl: the protocols that NCCL may take (`NCCL_PROTO`); none: those of the plug-in."""
-    nccl_launch: HostFactor = 1.0
-    """nccl: time to launch an operation, over that of NCCL's tuner. `cosim calibrate` fits these
-    four numbers to a log."""
+    nccl_issue: Delay = Delay.parse("0us")
+    """nccl: what it takes a host to issue an operation, beyond what NCCL's tuner has. `cosim
+    calibrate` fits these four numbers to a log."""
     nccl_step: HostFactor = 1.0
     """nccl: time of a step over a link, over that of NCCL's tuner."""
     nccl_scale_up: HostFactor = 1.0

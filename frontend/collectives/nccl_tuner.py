@@ -123,8 +123,9 @@ _RING_PLATEAU = {"volta": 1.9}
 _ONE_GPU = 0.85
 """Part that trees reach if one GPU of a server has all traffic of a NIC (`NCCL_TOPO_PATTERN_TREE`).
 """
-_NET_OVERHEAD_US = 1.0
-"""Time to post a message to a NIC, with Intel's processors."""
+_POST_US = {"amd": 2.0}
+_POST_US_OTHERS = 1.0
+"""Time of a processor to post a message to a NIC (`getNetOverhead`), three times with Simple."""
 
 
 class Machine(NamedTuple):
@@ -144,6 +145,8 @@ class Machine(NamedTuple):
         How NCCL uses the network.
     reduces : bool
         Whether the switches inside servers reduce.
+    cpu : str
+        Vendor of the processors.
     """
 
     ranks: int
@@ -155,6 +158,7 @@ class Machine(NamedTuple):
     far_ps: int
     plugin: Plugin = PLUGINS["verbs"]
     reduces: bool = False
+    cpu: str = "intel"
 
     @property
     def generation(self) -> Generation:
@@ -280,7 +284,9 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
     limits, column = LIMITS[machine.generation], machine.column
     channels, bus = machine.channels()[0], links_bandwidth(machine, kind)
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
-    slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
+    slow = limits.low_latency
+    if machine.servers > 1:
+        slow = LIMITS["ampere" if machine.cpu == "amd" else "volta"].low_latency
     if kind == "tree":
         bus = min(bus * 0.92, channels * limits.tree[column])
         if protocol == "LL":
@@ -294,6 +300,19 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
     if protocol == "LL128":
         return min(bus * 0.92, channels * limits.ring_ll128[column])
     return bus
+
+
+def post_us(machine: Machine, protocol: ProtocolName) -> float:
+    """Return the time of a processor to post a message to a NIC."""
+    return _POST_US.get(machine.cpu, _POST_US_OTHERS) * (3 if protocol == "Simple" else 1)
+
+
+def round_us(machine: Machine, protocol: ProtocolName) -> float:
+    """Return the least time of a round of rings between servers.
+
+    A NIC has two channels. In each round, a thread (proxy) posts a send and a receive of each.
+    """
+    return 4 * post_us(machine, protocol)
 
 
 def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolName) -> float:
@@ -316,7 +335,7 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     twice = 2 if operation == "all_reduce" else 1
     steps, far = twice * (ranks - 1), twice * (servers - 1)
     if servers > 1:
-        inside = max(inside, _NET_OVERHEAD_US * (3 if protocol == "Simple" else 1))
+        inside = max(inside, post_us(machine, protocol))
     return base + (steps - far) * inside + far * between
 
 

@@ -92,6 +92,8 @@ class ServerModel(Model):
     in_network: bool | None = None
     """Whether the scale-up switches add up and multicast what GPUs send (NVLink SHARP): algorithm
     `nvls`."""
+    cpu: Literal["intel", "amd", "arm"] | None = None
+    """Vendor of the processors, which post the messages of NCCL."""
 
     @model_validator(mode="before")
     @classmethod
@@ -237,7 +239,7 @@ class ServersFamily(TopologyFamily[AnyServers]):
             graph, make, forward, [one for one in graph.switches if one.startswith(reducing)]
         )
         if model := getattr(topology, "server", None):
-            layout.nccl_plugin = server(model).nccl_plugin
+            layout.nccl_plugin, layout.cpu = server(model).nccl_plugin, server(model).cpu
         return layout
 
     def _graph(self, topology: AnyServers) -> NetworkGraph:
@@ -341,6 +343,7 @@ def server(model: ServerModel) -> Server:
         "nic_bps": model.nic_bandwidth,
         "pcie_bps": model.pcie_bandwidth,
         "in_network": model.in_network,
+        "cpu": model.cpu,
     }
     one = SERVERS[model.model]
     return replace(one, **{key: type(getattr(one, key))(value) for key, value in given.items()
@@ -380,7 +383,7 @@ class _Found(Layout):
         self.features = frozenset({RANK_LINKS, WIRING, *([SUPER_NODES] if one.gpus > 1 else [])})
         if one.in_network:
             self.features |= {IN_NETWORK}
-        self.nccl_plugin = one.nccl_plugin
+        self.nccl_plugin, self.cpu = one.nccl_plugin, one.cpu
 
     def reduces(self, switch: str) -> bool:
         """Return whether a switch with a name reduces."""

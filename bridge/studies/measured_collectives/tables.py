@@ -113,7 +113,7 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
         after = [abs(error) for error in table.scored.values()]
         plain += before
         better += after
-        row, numbers = table.rows[0], (f"{one:.3g}" for one in table.fit.factors.values())
+        row, numbers = table.rows[0], (_short(one) for one in table.fit.factors.values())
         means = (f"{100 * mean(half):.1f} %" for half in (before, after))
         servers, scored = str(row.servers), str(len(after))
         cells.append([GROUPS[row.group].text, row.operation, servers, scored, *means, *numbers])
@@ -126,6 +126,10 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
     headings = ["machine", "operation", "servers", "rows", "nothing fitted", "calibrated", *factors]
     title = "Mean error of the sizes between those that are fitted, and the numbers of hosts"
     yield FIGURE.table(title, headings, cells)
+
+
+def _short(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:.3g}"
 
 
 def _listing(
