@@ -381,6 +381,7 @@ def _machine(setting: Setting, place: Place) -> Machine:
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
         plugin=_plugin(setting),
         cpu=setting.layout.cpu,
+        version=int(setting.given.nccl_version.removeprefix("2.")),
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
     )
 
