@@ -1,16 +1,17 @@
 """Fit what NCCL's hosts take to the tables that nccl-tests printed on a cluster.
 
 Of the sizes of each log, every other one is fitted and the others are predicted. The time of an
-operation is nearly linear in four costs of the host: to launch, of a step, and of a byte inside
+operation is nearly linear in four costs of the host: to issue it, of a step, and of a byte inside
 servers and between them. So five simulations of a size, one as it is and one with each cost raised,
-give its line, and least squares of the relative errors the costs; a second round does the same from
-there. A number that the sizes do not show stays what it is.
+give its line, and least squares of the logarithms of the errors the costs; a second round does the
+same from there. Sizes with large errors, such as where NCCL chose something else, count less. A
+number that the sizes do not show stays what it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bridge.batch.nccl_tests import (
-    HOST_FACTORS,
+    HOST_NUMBERS,
     PROGRAMS,
     Test,
     measured_times,
@@ -31,13 +32,19 @@ from bridge.simulator.simulate import run
 from frontend.loading.load import Content
 
 _RATES = ("nccl_scale_up", "nccl_scale_out")
-_LEAST, _MOST = 0.2, 20.0
-_STEPS = (2.0, 1.2)
+_ISSUE, _ISSUE_US = "nccl_issue", 10.0
+"""The time to issue an operation, and what its cost counts in µs."""
+_MOST_ISSUE, _FARTHEST = 100.0, 2.5
+"""The largest cost to issue, and how many times another cost may grow or shrink in a round: what
+is not the bottleneck at first shows no line."""
+_STEPS = (1.05, 1.05)
 """Each round simulates the numbers as they are, and each one times this."""
 _MOST_FITTED = 8
 """Sizes of a log that are fitted at most."""
 _HELD = 0.02
 """Weight of a number that stays what it is, in relative errors of a size."""
+_USUAL = 0.1
+"""Relative error of a size from which on it counts less."""
 
 _PROGRAM = re.compile(r"\b(\w+_perf)(?:_mpi)?\b")
 _DEVICE = re.compile(r"^.*#\s+Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$")
@@ -168,7 +175,7 @@ class Fit:
 
     Attributes
     ----------
-    factors : mapping of str to float
+    factors : mapping of str to float or str
         The four numbers by their keys in a scenario.
     times : mapping of (Path, int) to float
         The simulated time of each size of each log, in µs.
@@ -176,7 +183,7 @@ class Fit:
         What NCCL takes, as the result has it.
     """
 
-    factors: Mapping[str, float]
+    factors: Mapping[str, float | str]
     times: Mapping[tuple[Path, int], float]
     names: Mapping[tuple[Path, int], str]
 
@@ -185,47 +192,93 @@ def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
     """Fit the numbers of the hosts to half of the sizes of some logs, and simulate all sizes."""
     wanted = {log.file: log.fitted for log in logs}
     measured = np.array([log.times[size] for log in logs for size in wanted[log.file]])
-    costs = np.ones(len(HOST_FACTORS))
 
     def times_at(at: Floats) -> Floats:
         times, _ = _simulated(content, logs, _factors(at), wanted)
         return np.array([times[log.file, size] for log in logs for size in wanted[log.file]])
 
+    costs = np.ones(len(HOST_NUMBERS))
+    first = times_at(costs)
     for step in _STEPS:
-        first, slopes = times_at(costs), []
+        slopes = []
         for number in range(costs.size):
             more = costs.copy()
             more[number] *= step
             slopes.append((times_at(more) - first) / (more - costs)[number])
-        costs = _solved(costs, first, np.stack(slopes, axis=1), measured)
-    factors = {name: float(f"{value:.4g}") for name, value in _factors(costs).items()}
+        line = np.stack(slopes, axis=1).clip(min=0)
+        costs, first = _better(costs, first, line, measured, times_at)
+    factors = _factors(costs)
     times, names = _simulated(content, logs, factors, {log.file: list(log.times) for log in logs})
     return Fit(factors, times, names)
 
 
-def _factors(costs: Floats) -> dict[str, float]:
-    """Return the numbers of the hosts; a rate is one over its cost."""
-    return {
-        name: 1 / cost if name in _RATES else cost
-        for name, cost in zip(HOST_FACTORS, costs.tolist(), strict=True)
-    }
+def _factors(costs: Floats) -> dict[str, float | str]:
+    """Return the numbers of the hosts.
+
+    A rate is one over its cost, and the time to issue has no cost of its own at 1.
+    """
+    found: dict[str, float | str] = {}
+    for name, cost in zip(HOST_NUMBERS, costs.tolist(), strict=True):
+        if name == _ISSUE:
+            found[name] = f"{_ISSUE_US * (cost - 1):.2f}us"
+        else:
+            found[name] = float(f"{1 / cost if name in _RATES else cost:.4g}")
+    return found
+
+
+def _better(
+    costs: Floats,
+    first: Floats,
+    slopes: Floats,
+    measured: Floats,
+    times_at: Callable[[Floats], Floats],
+) -> tuple[Floats, Floats]:
+    """Return the costs that the times of a line meet best, and the times with them.
+
+    If the simulated times with them are not closer, the line does not hold so far from where it
+    was taken: then half of the way, or none.
+    """
+    wanted = _solved(costs, first, slopes, measured)
+    for part in (1.0, 0.5):
+        found = costs ** (1 - part) * wanted**part
+        times = times_at(found)
+        if _loss(times, measured) < _loss(first, measured):
+            return found, times
+    return costs, first
+
+
+def _errors(times: Floats, measured: Floats) -> Floats:
+    """Return the logarithms of times over measured ones: twice and half as long are as wrong."""
+    found: Floats = np.log(np.maximum(times, 1e-3 * measured) / measured)
+    return found
+
+
+def _loss(times: Floats, measured: Floats) -> float:
+    """Return the mean error; one size that does not fit counts as little as it has to."""
+    return float(np.abs(_errors(times, measured)).mean())
 
 
 def _solved(costs: Floats, first: Floats, slopes: Floats, measured: Floats) -> Floats:
-    """Return the costs that the times of a line meet best, in relative errors."""
-    from scipy.optimize import lsq_linear
+    """Return the costs that the times of a line meet best, in the logarithms of their ratios."""
+    from scipy.optimize import least_squares
 
-    held = _HELD * np.eye(costs.size)
-    matrix = np.concatenate((slopes / measured[:, None], held))
-    target = np.concatenate(((measured - first + slopes @ costs) / measured, held.sum(axis=1)))
-    found: Floats = lsq_linear(matrix, target, bounds=(_LEAST, _MOST)).x
+    def residuals(at: Floats) -> Floats:
+        times = first + slopes @ (at - costs)
+        return np.concatenate((_errors(times, measured), _HELD * np.log(at)))
+
+    issue = np.array([name == _ISSUE for name in HOST_NUMBERS])
+    least = np.where(issue, 1.0, costs / _FARTHEST)
+    most = np.where(issue, _MOST_ISSUE, costs * _FARTHEST)
+    found: Floats = least_squares(
+        residuals, costs, bounds=(least, most), loss="soft_l1", f_scale=_USUAL
+    ).x
     return found
 
 
 def _simulated(
     content: Content,
     logs: Sequence[Log],
-    factors: Mapping[str, float],
+    factors: Mapping[str, float | str],
     wanted: Mapping[Path, Sequence[int]],
 ) -> tuple[dict[tuple[Path, int], float], dict[tuple[Path, int], str]]:
     """Return the times of some sizes of each log in µs, and what NCCL takes."""

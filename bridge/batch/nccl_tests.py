@@ -264,7 +264,7 @@ class Test:
         The fabric that carries it.
     algorithm : str
         Name of the algorithm; empty: that of the scenario, or else `auto`.
-    host : mapping of str to float
+    host : mapping of str to float or str
         Numbers of the host for the algorithm `nccl`; by default those of the scenario.
     """
 
@@ -273,7 +273,7 @@ class Test:
     root: int = 0
     fabric: str = "analytical"
     algorithm: str = ""
-    host: Mapping[str, float] = field(default_factory=dict)
+    host: Mapping[str, float | str] = field(default_factory=dict)
 
     def points(
         self, content: Content, overrides: Sequence[Override], wanted: Sequence[int]
@@ -349,7 +349,7 @@ def nccl_options(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _REPLACED = ("workload", "jobs", "collective")
-HOST_FACTORS = ("nccl_launch", "nccl_step", "nccl_scale_up", "nccl_scale_out")
+HOST_NUMBERS = ("nccl_issue", "nccl_step", "nccl_scale_up", "nccl_scale_out")
 """The numbers of a host that `cosim calibrate` fits."""
 
 

@@ -42,6 +42,11 @@ NcclProtocols = Annotated[
     PlainSerializer(list, return_type=list[str]),
 ]
 
+NcclVersion = Literal[
+    "2.18", "2.19", "2.20", "2.21", "2.22", "2.23", "2.24", "2.25", "2.26", "2.27", "2.28", "2.29",
+    "2.30",
+]  # fmt: skip
+
 HostFactor = Annotated[float, Field(ge=0.1, le=100)]
 """A number of a host over that of NCCL's tuner."""
 
@@ -97,9 +102,11 @@ class AlgorithmOptions(Model):
     """nccl: the algorithms that NCCL may take (`NCCL_ALGO`); none: those of the plug-in."""
     nccl_protocols: NcclProtocols = ()
     """nccl: the protocols that NCCL may take (`NCCL_PROTO`); none: those of the plug-in."""
-    nccl_launch: HostFactor = 1.0
-    """nccl: time to launch an operation, over that of NCCL's tuner. `cosim calibrate` fits these
-    four numbers to a log."""
+    nccl_version: NcclVersion = "2.30"
+    """nccl: the version of NCCL by whose tuner it chooses. Times are those of 2.30."""
+    nccl_issue: Delay = Delay.parse("0us")
+    """nccl: what it takes a host to issue an operation, beyond what NCCL's tuner has. `cosim
+    calibrate` fits these four numbers to a log."""
     nccl_step: HostFactor = 1.0
     """nccl: time of a step over a link, over that of NCCL's tuner."""
     nccl_scale_up: HostFactor = 1.0

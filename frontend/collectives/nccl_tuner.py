@@ -135,8 +135,20 @@ _RING_PLATEAU = {"volta": 1.9}
 _ONE_GPU = 0.85
 """Part that trees reach if one GPU of a server has all traffic of a NIC (`NCCL_TOPO_PATTERN_TREE`).
 """
-_NET_OVERHEAD_US = 1.0
-"""Time to post a message to a NIC, with Intel's processors."""
+TODAY = 30
+"""The minor version of NCCL 2 that the tables are of."""
+_BLACKWELL: dict[int, Limits] = {
+    25: LIMITS["blackwell"]._replace(
+        ring_ll128=(73.4, 73.4, 73.4), tree_ll128=(73.4, 73.4, 58), tree=(77.4, 82.8, 72)
+    ),
+    28: LIMITS["blackwell"]._replace(ring_ll128=(73.4, 34.6, 73.4), nvls_tree=(0, 96, 43.8)),
+    29: LIMITS["blackwell"]._replace(nvls_tree=(0, 96, 43.8)),
+    30: LIMITS["blackwell"],
+}
+"""What older versions have for Blackwell, from each version on; before, it is a Hopper."""
+_POST_US = {"amd": 2.0}
+_POST_US_OTHERS = 1.0
+"""Time of a processor to post a message to a NIC (`getNetOverhead`), three times with Simple."""
 
 
 class Machine(NamedTuple):
@@ -158,6 +170,10 @@ class Machine(NamedTuple):
         Whether the switches inside servers reduce.
     joins : bool
         Whether switches between servers reduce, and NCCL may use them (CollNet).
+    cpu : str
+        Vendor of the processors.
+    version : int
+        Minor version of NCCL 2, by whose tuner it chooses. Times are those of today's tables.
     """
 
     ranks: int
@@ -170,6 +186,8 @@ class Machine(NamedTuple):
     plugin: Plugin = PLUGINS["verbs"]
     reduces: bool = False
     joins: bool = False
+    cpu: str = "intel"
+    version: int = TODAY
 
     @property
     def generation(self) -> Generation:
@@ -182,6 +200,23 @@ class Machine(NamedTuple):
             if gigabytes < most:
                 return generation
         return "blackwell"
+
+    @property
+    def limits(self) -> Limits:
+        """What the version has for the generation."""
+        generation = self.generation
+        if generation == "blackwell":
+            known = [found for since, found in _BLACKWELL.items() if since <= self.version]
+            return known[-1] if known else LIMITS["hopper"]
+        limits = LIMITS[generation]
+        if generation == "hopper" and self.version < 21:
+            return limits._replace(low_latency=LIMITS["ampere"].low_latency)
+        return limits
+
+    @property
+    def today(self) -> Machine:
+        """The machine with today's tables."""
+        return self._replace(version=TODAY)
 
     @property
     def local(self) -> int:
@@ -272,8 +307,15 @@ def _part_of_step(kind: Kind) -> float:
 
 def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
     """Return the bus bandwidth of an all-reduce by NVLS or NVLS tree."""
-    limits, heads = LIMITS[machine.generation], machine.heads
+    limits, heads = machine.limits, machine.heads
     inside, between = machine.nvls_speeds()
+    if machine.version < 28:  # these have the bandwidth of the algorithm, a constant part
+        part, servers = 5 / 6, machine.servers
+        if kind == "nvls_tree":
+            inside = min(inside, between if servers == 2 or machine.version < 19 else between / 2)
+            if machine.version < 19:
+                part = 0.7 * servers / (2 * (servers - 1))
+        return heads * inside * part * 2 * (machine.ranks - 1) / machine.ranks
     # A channel reduces and multicasts at the same time.
     channel = 2 * inside * limits.nvls * (heads - 1) / heads
     if kind == "nvls_tree":
@@ -296,12 +338,14 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
     """Return the bus bandwidth of an algorithm with a protocol for large sizes, in GB/s."""
     if kind in ("nvls", "nvls_tree"):
         return _nvls_bandwidth(machine, kind)
-    limits, column = LIMITS[machine.generation], machine.column
+    limits, column = machine.limits, machine.column
     channels, bus = machine.channels()[0], links_bandwidth(machine, kind)
     if kind == "pat":
         return bus * _PAT_BANDWIDTH
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
-    slow = limits.low_latency if machine.servers == 1 else LIMITS["volta"].low_latency
+    slow = limits.low_latency
+    if machine.servers > 1:
+        slow = LIMITS["ampere" if machine.cpu == "amd" else "volta"].low_latency
     if kind == "tree":
         bus = min(bus * 0.92, channels * limits.tree[column])
         if protocol == "LL":
@@ -311,10 +355,24 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
             bus = min(bus * part, channels * limits.tree_ll128[column])
         return bus if machine.servers == 1 else bus * _ONE_GPU
     if protocol == "LL":
-        return min(slow[column], bus * 0.5)
+        return min(slow[column], bus * (0.5 if machine.version >= 21 else 0.25))
     if protocol == "LL128":
-        return min(bus * 0.92, channels * limits.ring_ll128[column])
+        part = 0.7 if machine.version < 23 and machine.local == 1 else 0.92
+        return min(bus * part, channels * limits.ring_ll128[column])
     return bus
+
+
+def post_us(machine: Machine, protocol: ProtocolName) -> float:
+    """Return the time of a processor to post a message to a NIC."""
+    return _POST_US.get(machine.cpu, _POST_US_OTHERS) * (3 if protocol == "Simple" else 1)
+
+
+def round_us(machine: Machine, protocol: ProtocolName) -> float:
+    """Return the least time of a round of rings between servers.
+
+    A NIC has two channels. In each round, a thread (proxy) posts a send and a receive of each.
+    """
+    return 4 * post_us(machine, protocol)
 
 
 def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolName) -> float:
@@ -324,13 +382,22 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     """
     base = BASE_US[kind][PROTOCOLS.index(protocol)]
     inside, between = _steps(machine, kind, protocol)
-    between += machine.plugin.told_us * (2 if protocol == "Simple" else 1)
+    version = machine.version
+    if kind in ("nvls", "nvls_tree") and version < 21:
+        base = 23.0
+    if kind == "nvls_tree" and version < 28:
+        between = 14.0 if version >= 19 else 19.0
+    if (kind, protocol) == ("tree", "Simple") and version < 23:
+        base = 0.0
+        inside, between = (28.0, 28.0) if version >= 19 else (inside, between)
+    if kind != "nvls_tree" or version >= 19:
+        between += machine.plugin.told_us * (2 if protocol == "Simple" else 1)
     between *= _part_of_step(kind)
     ranks, servers = machine.ranks, machine.servers
     if kind == "nvls":
         return base
     if kind == "nvls_tree":
-        return base + 2 * int(log2(servers)) * between
+        return base + 2 * (int(log2(servers)) if version >= 19 else servers - 1) * between
     if kind == "tree":
         return base + 2 * ((machine.local - 1) * inside + int(log2(servers)) * between)
     if kind == "pat":
@@ -339,8 +406,10 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
         return base + (between if servers > 1 else inside)
     twice = 2 if operation == "all_reduce" else 1
     steps, far = twice * (ranks - 1), twice * (servers - 1)
+    if version < 23 and servers > 1 and operation == "all_reduce":
+        far = 2 * servers
     if servers > 1:
-        inside = max(inside, _NET_OVERHEAD_US * (3 if protocol == "Simple" else 1))
+        inside = max(inside, post_us(machine, protocol))
     return base + (steps - far) * inside + far * between
 
 
@@ -394,7 +463,8 @@ def tree_rate(machine: Machine, protocol: ProtocolName) -> float:
 def tree_part(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> float:
     """Return the part of the bandwidth that an all-reduce of a size reaches; rings reach all."""
     place = (size >> 6).bit_length() - 1
-    slowed = kind == "tree" or (kind == "nvls_tree" and machine.generation == "blackwell")
+    is_new = machine.generation == "blackwell" and machine.version >= 29
+    slowed = kind == "tree" or (kind == "nvls_tree" and is_new)
     parts = _TREE_PARTS[protocol]
     return parts[place] if slowed and 0 <= place < len(parts) else 1.0
 
@@ -414,6 +484,7 @@ def wire_of(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> 
     >>> round(wire_of(h100, "tree", "LL128", 2**20), 2)
     2.48
     """
+    machine = machine.today
     if kind == "tree" and machine.servers > 1 and protocol != "LL":
         reached = tree_channels(machine) * tree_rate(machine, protocol)
         return max(WIRE[protocol], links_bandwidth(machine, kind) / reached)

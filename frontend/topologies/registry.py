@@ -86,11 +86,14 @@ class Layout(ABC):
         `GRAPH`, `WIRING` and `IN_NETWORK`.
     nccl_plugin : str
         How NCCL uses the network (`frontend.collectives.nccl_plugins`).
+    cpu : str
+        Vendor of the processors of servers.
     """
 
     ranks: int
     features: frozenset[str] = frozenset()
     nccl_plugin: str = "verbs"
+    cpu: str = "intel"
 
     @abstractmethod
     def network(self, ecn_threshold_bytes: int) -> Network:

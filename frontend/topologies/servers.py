@@ -81,6 +81,7 @@ NUMBERS = {
     "nic_bps": "nic_bandwidth",
     "pcie_bps": "pcie_bandwidth",
     "in_network": "in_network",
+    "cpu": "cpu",
 }
 """The key of each number of a server."""
 
@@ -115,6 +116,8 @@ class ServerModel(ShortForm):
     in_network: bool | None = None
     """Whether the scale-up switches add up and multicast what GPUs send (NVLink SHARP): algorithm
     `nvls`."""
+    cpu: Literal["intel", "amd", "arm"] | None = None
+    """Vendor of the processors, which post the messages of NCCL."""
 
     @classmethod
     def whole(cls, value: Any) -> Any:
@@ -298,7 +301,7 @@ class ServersFamily(TopologyFamily[AnyServers]):
             graph, make, forward, [one for one in graph.switches if one.startswith(reducing)]
         )
         if model := getattr(topology, "server", None):
-            layout.nccl_plugin = server(model).nccl_plugin
+            layout.nccl_plugin, layout.cpu = server(model).nccl_plugin, server(model).cpu
         return layout
 
     def _graph(self, topology: AnyServers) -> NetworkGraph:
@@ -432,7 +435,7 @@ class _Found(Layout):
         self.features = frozenset({RANK_LINKS, WIRING, *([SUPER_NODES] if one.gpus > 1 else [])})
         if one.in_network:
             self.features |= {IN_NETWORK}
-        self.nccl_plugin = one.nccl_plugin
+        self.nccl_plugin, self.cpu = one.nccl_plugin, one.cpu
 
     def reduces(self, switch: str) -> bool:
         """Return whether a switch with a name reduces."""

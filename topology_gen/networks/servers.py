@@ -43,6 +43,8 @@ class Server:
         Whether the scale-up switches add up and multicast what GPUs send, as NVLink SHARP does.
     nccl_plugin : str
         How NCCL uses the NICs.
+    cpu : str
+        Vendor of the processors: ``intel``, ``amd`` or ``arm``.
 
     Raises
     ------
@@ -59,6 +61,7 @@ class Server:
     pcie_bps: int = 0
     in_network: bool = False
     nccl_plugin: str = "verbs"
+    cpu: str = "intel"
 
     def __post_init__(self) -> None:
         if self.gpus < 1:
@@ -146,7 +149,14 @@ _NVLINK_HOP_PS = 468_125
 network was fitted to it (936.25 ns)."""
 
 _AMPERE = Server(
-    8, 1, 2400 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=200 * _GBPS, pcie_bps=256 * _GBPS
+    8,
+    1,
+    2400 * _GBPS,
+    _NVLINK_HOP_PS,
+    nics=8,
+    nic_bps=200 * _GBPS,
+    pcie_bps=256 * _GBPS,
+    cpu="amd",
 )
 _HOPPER = Server(
     8,
@@ -165,14 +175,21 @@ SERVERS: dict[str, Server] = {
     "hgx_h100": _HOPPER,
     "hgx_h200": _HOPPER,
     "hgx_b200": replace(_HOPPER, scale_up_bps=7200 * _GBPS),
-    "gb200_nvl72": replace(_HOPPER, gpus=72, scale_up_bps=7200 * _GBPS, nics=72),
-    "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS, nccl_plugin="efa_p4d"),
-    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS, nccl_plugin="efa_p5"),
+    "gb200_nvl72": replace(_HOPPER, gpus=72, scale_up_bps=7200 * _GBPS, nics=72, cpu="arm"),
+    "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS, nccl_plugin="efa_p4d", cpu="intel"),
+    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS, nccl_plugin="efa_p5", cpu="amd"),
     "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS, nccl_plugin="efa_p5en"),
     "a3_mega": replace(_HOPPER, nic_bps=200 * _GBPS, nccl_plugin="tcpxo"),
-    "dgx_spark": Server(1, 0, _GBPS, 0, nics=1, nic_bps=200 * _GBPS),
+    "dgx_spark": Server(1, 0, _GBPS, 0, nics=1, nic_bps=200 * _GBPS, cpu="arm"),
     "mi300x": Server(
-        8, 0, 7 * 512 * _GBPS, _NVLINK_HOP_PS, nics=8, nic_bps=400 * _GBPS, pcie_bps=512 * _GBPS
+        8,
+        0,
+        7 * 512 * _GBPS,
+        _NVLINK_HOP_PS,
+        nics=8,
+        nic_bps=400 * _GBPS,
+        pcie_bps=512 * _GBPS,
+        cpu="amd",
     ),
 }
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of

@@ -53,6 +53,6 @@ def calibrate_command(
             )
     click.echo(f"# mean error {100 * sum(errors) / len(errors):.1f} % of {len(errors)} sizes")
     for name, value in fit.factors.items():
-        click.echo(f"{name}: {value:g}")
+        click.echo(f"{name}: {value}")
     if out is not None:
         write_whole(out, scenario_yaml(calibrated(content, read, fit)))

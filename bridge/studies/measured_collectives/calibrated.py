@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.batch.calibrate import Fit, Log, calibrate
-from bridge.batch.nccl_tests import HOST_FACTORS, PROGRAMS
+from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS
 from bridge.studies.measured_collectives.machines import Row
 from frontend.loading.load import Content
 
-LEAST_SIZES = 2 * len(HOST_FACTORS) + 1
+LEAST_SIZES = 2 * len(HOST_NUMBERS) + 1
 """Sizes of a table that has a fit, and so more fitted sizes than numbers."""
 MOST_GPUS = 64
 """GPUs of a table that has a fit."""

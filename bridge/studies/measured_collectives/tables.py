@@ -113,7 +113,7 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
         after = [abs(error) for error in table.scored.values()]
         plain += before
         better += after
-        row, numbers = table.rows[0], (f"{one:.3g}" for one in table.fit.factors.values())
+        row, numbers = table.rows[0], (_short(one) for one in table.fit.factors.values())
         means = (f"{100 * mean(half):.1f} %" for half in (before, after))
         servers, scored = str(row.servers), str(len(after))
         cells.append([GROUPS[row.group].text, row.operation, servers, scored, *means, *numbers])
@@ -126,6 +126,10 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
     headings = ["machine", "operation", "servers", "rows", "nothing fitted", "calibrated", *factors]
     title = "Mean error of the sizes between those that are fitted, and the numbers of hosts"
     yield FIGURE.table(title, headings, cells)
+
+
+def _short(number: float | str) -> str:
+    return number if isinstance(number, str) else f"{number:.3g}"
 
 
 def _listing(
@@ -167,10 +171,18 @@ KiB, as this version does. Without it, their mean error is 15 %.
 MiB on with two servers of H100 and InfiniBand. Nothing in it is fitted: the bytes are those that
 NCCL's search counts, the rate is the tuner's, and the loops are those into which NCCL divides
 sizes. That a size of 1 GiB is faster than one of 512 MiB, as measured, follows from its chunks, of
-128 KiB and not 64. On the p5 and the p6, the same step is at 4 and 8 GiB, because AWS's plug-in
-sets `NCCL_NVLS_CHUNKSIZE` to 512 KiB (aws/aws-ofi-nccl 2daf7d303aa1, `src/platform-aws.cpp`), and
-sizes between 1 GiB and that step are up to 10 % too fast here. On the rack of 72 GPUs, predictions
-are 15 to 30 % too fast: there, 32 GPUs are heads, and not all of them.
+128 KiB and not 64. On the p5, the same step is at 4 GiB, because AWS's plug-in sets
+`NCCL_NVLS_CHUNKSIZE` to 512 KiB, as here. One server of 8 B200 has none of a plug-in here, and
+sizes between 1 GiB and its step at 8 GiB are up to 10 % too fast. On the rack of 72 GPUs,
+predictions are 15 to 30 % too fast: there, 32 GPUs are heads, and not all of them.
+
+**Plug-ins.** What a plug-in tells NCCL is one number, what a step takes is another one. AWS's
+plug-in tells 75 µs on the p4d and the p5, because NCCL chooses the wrong algorithm with less
+(aws/aws-ofi-nccl d87d61e0); 8 bytes take 20 µs on the p5 and 18 µs on the p5en, as its own tuner
+has it. Variables of NCCL are those that the vendors set, and where AWS's tuner was used, it
+chooses: its step from LL128 to Simple at 2 GiB on 4 servers is also in the table. The tables of the
+p4d, and of two p5 down to 1 KiB, are older than that tuner. By the tuner of NCCL 2.20, two p5 go
+from LL to LL128 at 128 KiB, as measured, and by that of 2.27, 6 B200 take NVLS.
 
 **Sizes below 1 MiB** take the tuner's time on one DGX H100 and one p5, within 15 %. Elsewhere,
 hosts and networks take more:
@@ -179,29 +191,42 @@ hosts and networks take more:
   takes 4.21 µs for each (NVIDIA/nccl-tests, issue 123). The rest of the A100's time up to 64 MiB is
   not explained.
 - The H200 and B200 of ml-engineering were measured from PyTorch, between two events: the time to
-  issue the operation, some 20 to 30 µs, counts, which nccl-tests hides behind the operation before.
-- Google's A3 has TCPX and TCPXO, whose steps take some 60 µs more than those of InfiniBand. We know
-  of no public number, so none is set. With TCPX, the A3 High reaches half of the rate of its NICs.
-- AWS's plug-in tells NCCL 75 µs on both the p4d and the p5. On the p4d, steps take about as long;
-  on the p5, a third of it. The simulation takes what the plug-in tells.
+  issue the operation counts, which nccl-tests hides behind the operation before. The fits below
+  find 20 to 22 µs for both. We know of no published time of PyTorch without its profiler, so none
+  is set. On 4 servers, ranks also leave the barrier before at different times.
+- TCPXO takes some 16 µs more for a step than InfiniBand, and TCPX more. Google has published no
+  number, so none is set. With TCPX, the A3 High reaches half of the rate of its NICs.
+- On two p5, trees with LL take 64 µs here and 69 µs measured for 1 KiB, but 70 and 135 µs for 64
+  KiB: larger messages take EFA longer than its 8 bytes.
+- InfiniBand takes 5 to 10 µs more than the tuner has; a DGX Spark, whose NIC reads the memory of
+  the host, 17 µs more.
 
 **Calibrated on half.** For each table of at least nine sizes, four numbers of the hosts are fitted
 to every other size, as `cosim calibrate` does. A table below scores only the sizes between them,
 beside the same rows with nothing fitted. Nothing else on this page has a fit. Tables with blind
 rows, and of more than 64 GPUs, have none. The four numbers are not always those of a machine: where
-the choice of protocol is wrong (p4d), one makes up for another. On the p5 with 4 servers, five
-sizes do not tell enough, and the fit is worse than none.
+the choice of protocol is wrong (p4d), one makes up for another.
 
-**Trees** with LL and LL128 have the bandwidth of the tuner's model, which is a part of that of the
-links at medium sizes. So have NVLS trees on Blackwell, where the tuner has such a part for them.
+**Trees** between servers pass on NCCL's chunks. With Simple on TCPXO, one of 1 MiB goes hop by hop
+over each of 16 channels, at half of the tuner's limit of 41.4 GB/s, which counts both directions:
+so 16 MiB take 908 µs. From 8 MiB on, predictions are within 13 %.
+Trees with LL128 on the p4d are up to 48 % too fast: there, chunks of 70 KiB wait for buffers,
+which the model does not have.
+
+**Rings** between servers take at least the time in which a processor posts the messages of a round.
+So all-gathers of 32 MiB on 16 servers take 1430 µs, and 655 µs without (measured: 1337). Rings
+with Simple at 256 MiB to 1 GiB are up to 37 % too fast: a channel alone does not reach the rate of
+its link, which the model has for trees only.
 
 **From 64 MiB on**, rings in one server and over InfiniBand are within 3 to 4 %, those of B200
 within 6 %. NVLink reaches 82 % of its nominal rate for NCCL, and a ring that enters and leaves a
 server by the same NIC loads NVLink as much as one inside a server. On two servers, NCCL takes trees
 where NICs are the limit (p4d): they pass each NIC once, and a ring almost twice.
 
-**All-to-alls** on 16 and 32 servers are 8 to 43 % too fast, more so for small blocks: a message
-takes a GPU and the adapter some time that the model has once for all messages.
+**All-to-alls** on 16 servers are up to 41 % too fast, more so for small blocks, and on 2 and 4
+servers up to 34 % at 32 MiB. The time to post all messages one after another, added to that of
+their bytes, would be right on 32 servers and up to 18 % too slow on 4; how much of it overlaps is
+not known, so the model has none.
 
 **Left out**: issue 2409 of NVIDIA/nccl, whose fault a search showed before a prediction was stored;
 issue 367 of nccl-tests, which has only pictures; the 64 GPUs of coreweave/nccl-tests, whose GPUs

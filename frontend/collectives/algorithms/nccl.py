@@ -70,6 +70,7 @@ from frontend.collectives.nccl_tuner import (
     Kind,
     Machine,
     candidates,
+    round_us,
     step_us,
     tree_channels,
     tree_chunk,
@@ -106,6 +107,7 @@ SWITCH_KINDS = (*NVLS_KINDS, *COLLNET_KINDS)
 """The algorithms in which switches add up."""
 
 _PPM = 10**6
+_IN_ROUNDS = ("all_reduce", "all_gather", "reduce_scatter")
 _MOST_WIRE = 80.0  # with the factors of hosts, less than the stream allows
 
 
@@ -398,6 +400,8 @@ def _machine(setting: Setting, place: Place) -> Machine:
         near_ps=0 if near is None else near.latency_ps + setting.hop_ps,
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
         plugin=_plugin(setting),
+        cpu=setting.layout.cpu,
+        version=int(setting.given.nccl_version.removeprefix("2.")),
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
         joins=setting.operation == "all_reduce" and joins(setting, local),
     )
@@ -463,12 +467,15 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
     near, far = _wire(setting, machine, choice)
+    if choice.kind == "ring" and machine.servers > 1 and setting.operation in _IN_ROUNDS:
+        least = round(round_us(machine, choice.protocol) * given.nccl_step * _PPM)
+        inside, between = max(inside, least), max(between, least)
     if choice.kind == "tree" and machine.servers > 1:
         pace = _pace(setting, machine, choice)
         inside, between = inside + pace.slow_near, between + pace.slow_far
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
-    launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)] * given.nccl_launch
+    launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)]
     if choice.kind == "pat":
         launch += PAT_RANK_US * machine.ranks * given.nccl_step
     return Protocol(
@@ -477,7 +484,7 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
         far_wire_ppm=round(far / given.nccl_scale_out * _PPM),
         near_delay_ps=max(0, inside - machine.near_ps),
         far_delay_ps=max(0, between - machine.far_ps),
-        launch_ps=round(launch * _PPM),
+        launch_ps=round(launch * _PPM) + int(given.nccl_issue),
     )
 
 

@@ -168,7 +168,7 @@ def collnet_protocol(setting: Setting, machine: Machine, kind: Kind, plan: Plan)
     network = network_us(machine, kind) + machine.plugin.step_us
     between = network * given.nccl_step * _PPM / hops
     inside = round(inside_us(machine, kind) * given.nccl_step * _PPM)
-    launch = round(BASE_US[kind][-1] * given.nccl_launch * _PPM)
+    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl_issue)
     return Protocol(
         local_members=machine.local,
         near_wire_ppm=round(near / given.nccl_scale_up * _PPM),

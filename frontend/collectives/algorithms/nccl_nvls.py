@@ -174,8 +174,8 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
         data = most * machine.ranks / (2 * (machine.ranks - 1))
         sent = data * (1 + 1 / machine.local)  # what a GPU sends over NVLink meanwhile
         near = max(near, machine.scale_up_bps / 8e9 / sent)
-    part = tree_part(machine, kind, "Simple", size)
-    launch = round(BASE_US[kind][-1] * given.nccl_launch * _PPM)
+    part = tree_part(machine.today, kind, "Simple", size)
+    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl_issue)
     between = round(step_us(machine, kind, "Simple")[1] * given.nccl_step * _PPM)
     return Protocol(
         local_members=machine.local,

@@ -184,6 +184,24 @@ def test_the_tuner_of_aws_takes_rings_and_trees_by_size(
         assert PROTOCOLS.index(first.protocol) <= PROTOCOLS.index(second.protocol)
 
 
+def test_older_versions_choose_otherwise() -> None:
+    """By NCCL 2.27, 6 B200 take NVLS (ml-engineering); by 2.20, rings with LL are slower."""
+    b200 = H100._replace(ranks=6, scale_up_bps=7200 * 10**9, nics=6, reduces=True)
+    for version, name in ((27, "Algo NVLS proto SIMPLE"), (30, "Algo RING proto SIMPLE")):
+        old = b200._replace(version=version)
+        assert candidates(old, "all_reduce", 2**33)[0].name == name
+    p4d = Machine(
+        16, 2, 2400 * 10**9, nics=4, nic_bps=100 * 10**9, near_ps=0, far_ps=0,
+        plugin=PLUGINS["efa_p4d"],
+    )  # fmt: skip
+    for version, name in ((20, "Algo TREE proto LL"), (30, "Algo RING proto LL")):
+        old = p4d._replace(version=version)
+        assert candidates(old, "all_reduce", 2**17)[0].name == name
+    old = b200._replace(ranks=16, servers=2, nics=8, version=18)
+    for protocol in PROTOCOLS:  # times are those of today's tables
+        assert wire_of(old, "ring", protocol, 2**20) == wire_of(old.today, "ring", protocol, 2**20)
+
+
 @pytest.mark.parametrize(
     ("tuner", "mebibytes", "ranks", "taken"),
     [
