@@ -179,7 +179,8 @@ class _Restore:
         end = Node(
             self._name,
             NodeType.TIMER,
-            *(0, 0),
+            layer=0,
+            iteration=0,
             dependencies=tuple(range(first, done)),
             job=self._number,
         )
@@ -198,7 +199,8 @@ class _Restore:
         return Node(
             self._name,
             kind,
-            *(0, 0),
+            layer=0,
+            iteration=0,
             dependencies=before,
             peer=peer,
             bytes=self._bytes,
