@@ -14,7 +14,7 @@ CXX_FILES := $(shell find ns3-scratch bridge/src topology_gen/src frontend/src -
 SOURCES   := $(filter-out %-test.cc,$(CXX_FILES)) $(wildcard cmake/*.cmake */CMakeLists.txt */src/CMakeLists.txt) CMakeLists.txt pyproject.toml
 
 .NOTPARALLEL:
-.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare fuzz docs reproduce wheel pins sbom scripting test-scripting test-sanitize coverage test-docker clean
+.PHONY: help setup run test cosim-tests lint format tidy regression-update replay bench bench-compare fidelity fuzz docs reproduce wheel pins sbom scripting test-scripting test-sanitize coverage test-docker clean
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
@@ -54,6 +54,9 @@ bench: setup $(VENV)/.dev ## measure speed; ARGS=--full for the full-size scenar
 
 bench-compare: $(VENV)/.dev ## compare the newest of benchmarks/ with the one before, or two files: ARGS="OLD NEW"
 	@$(BIN)/python -m tests.bench.compare $(ARGS)
+
+fidelity: setup $(VENV)/.dev ## compare the estimators with packets for docs/fidelity.md; ARGS="--only ring" prints these alone
+	@$(BIN)/python -m tests.fidelity $(or $(ARGS),--native --write docs --store bridge/simulator/estimate_errors.json)
 
 fuzz: setup $(VENV)/.dev ## give altered files to cosim for two minutes; ARGS="--seconds 600 --seed 2 --kind stream"
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -72,7 +72,7 @@ PARTS = {
     "scenario_workload.md": "Scenario: what ranks do",
     "scenario_llm.md": "Scenario: language models",
     "scenario_collectives.md": "Scenario: collectives and chunks",
-    "scenario_run.md": "Scenario: events, measurement and outputs",
+    "scenario_run.md": "Scenario: events and outputs",
 }
 """The pages of the reference, and their titles."""
 
@@ -88,7 +88,6 @@ BLOCKS = {
     "transport": ("network", "the protocol between the ranks: TCP or RoCE"),
     "routing": ("network", "which paths packets take, and how fast they follow a failure"),
     "events": ("run", "links and switches that fail, slow ranks, other traffic"),
-    "measurement": ("run", "samples, and the limit of a run"),
     "simulation": ("run", "what is simulated packet by packet"),
     "outputs": ("run", "files that a run writes besides its result and tables"),
 }

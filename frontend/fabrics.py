@@ -24,7 +24,7 @@ class Fabric:
     can_lose: bool = True
     """Whether links can lose packets at random (`loss`)."""
     has_classes: bool = False
-    """Whether ports have a queue for each traffic class (`jobs.0.traffic_class`)."""
+    """Whether links serve traffic classes one after another (`jobs.0.traffic_class`)."""
 
 
 FABRICS = {
@@ -42,7 +42,12 @@ FABRICS = {
             "timers of a stock TCP socket cannot stand still while links change",
             can_lose=False,
         ),
-        Fabric("flow", "estimate: flows share links max–min fairly", is_estimator=True),
+        Fabric(
+            "flow",
+            "estimate: flows share links max–min fairly",
+            is_estimator=True,
+            has_classes=True,
+        ),
         Fabric(
             "analytical",
             "estimate: whole messages queue one after another on each link",
@@ -64,4 +69,4 @@ LOSING = tuple(fabric.name for fabric in FABRICS.values() if fabric.can_lose)
 """Names of the fabrics whose links can lose packets at random."""
 
 CLASSED = tuple(fabric.name for fabric in FABRICS.values() if fabric.has_classes)
-"""Names of the fabrics whose ports have a queue for each traffic class."""
+"""Names of the fabrics whose links serve traffic classes one after another."""

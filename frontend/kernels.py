@@ -262,14 +262,17 @@ class Kernels:
         """Return the time of a kernel that only moves bytes to and from the memory."""
         return self._lasts(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
 
-    def cast_ps(self, elements: int, scaling: Literal["delayed", "current"]) -> int:
+    def cast_ps(
+        self, elements: int, scaling: Literal["delayed", "current"], *, for_gradient: bool = True
+    ) -> int:
         """Return the time to write 2-byte elements in 8 bits, in all layouts that products need.
 
-        With current scaling, another kernel reads them first, for their largest element.
+        With current scaling, another kernel reads them first, for their largest element. Only
+        products for the gradient of weights (`for_gradient`) need the second layout.
         """
         if not self.fp8:
             return 0
-        cast = self.pass_ps((2 + self.chip.layouts) * elements)
+        cast = self.pass_ps((2 + (self.chip.layouts if for_gradient else 1)) * elements)
         return cast + self.pass_ps(2 * elements) if scaling == "current" else cast
 
     def scores_ps(self, flop: int, moved_bytes: int) -> int:

@@ -98,11 +98,15 @@ def parse(value: object, kind: Kind) -> int:
         raise ValueError(f"expected {accepted(kind)}")
     number, unit = Fraction(match[1]), match[2]
     if not unit and number > 0:
-        either = f"{match[1]}{next(iter(kind.units))} or {match[1]}{kind.example.lstrip(_DIGITS)}"
+        plain = match[1].removesuffix(".0")
+        either = f"{plain}{next(iter(kind.units))} or {plain}{kind.example.lstrip(_DIGITS)}"
         raise ValueError(
             f"expected a {kind.name} with a unit, such as {either} (units: {kind.shown})"
         )
     if unit and unit not in kind.units:
+        near = [one for one in kind.units if _in_lower_case(one) == _in_lower_case(unit)]
+        if near:
+            raise ValueError(f"did you mean {match[1]}{near[0]}?")
         raise ValueError(f"expected {accepted(kind)}")
     result = number * kind.units.get(unit, 1)
     if result < 0:
@@ -110,6 +114,11 @@ def parse(value: object, kind: Kind) -> int:
     if result.denominator != 1:
         raise ValueError(f"expected a whole number of {kind.base}")
     return int(result)
+
+
+def _in_lower_case(unit: str) -> str:
+    """Return a unit in lower case, but for b and B, which are bits and bytes."""
+    return "".join(letter if letter in "bB" else letter.lower() for letter in unit)
 
 
 def parse_bytes(value: object) -> int:

@@ -68,11 +68,11 @@ def read(text: str, name: str, *, one_line: bool = False) -> Document:
         mark = error.problem_mark or error.context_mark
         at, plain = _in_plain_words([] if one_line else text.splitlines(), error) or (
             -1 if mark is None else mark.line,
-            f"expected YAML, but {' '.join(str(error.problem or error.context).split())}",
+            f"expected YAML ({' '.join(str(error.problem or error.context).split())})",
         )
         raise ScenarioError(f"{reader.where(at + 1) if at >= 0 else name}: {plain}") from None
     except (YAMLError, ReaderError, ValueError, OverflowError) as error:
-        raise ScenarioError(f"{name}: expected YAML, but {' '.join(str(error).split())}") from None
+        raise ScenarioError(f"{name}: expected YAML ({' '.join(str(error).split())})") from None
     document.lines = reader.lines
     return document
 
@@ -125,13 +125,17 @@ def _of_indentation(lines: list[str], at: int) -> str | None:
     here, there = len(line) - len(line.lstrip()), len(before) - len(before.lstrip())
     if here > there and not before.rstrip().endswith(":"):
         return (
-            f"the line begins with {here} spaces and the one above with {there}: expected the "
+            f"the line begins with {_spaces(here)} and the one above with {there}: expected the "
             "same number for keys of the same block"
         )
     if here not in spaces:
         accepted = " or ".join(str(one) for one in spaces if one <= there)
-        return f"the line begins with {here} spaces: expected {accepted}, as the lines above"
+        return f"the line begins with {_spaces(here)}: expected {accepted}, as the lines above"
     return None
+
+
+def _spaces(count: int) -> str:
+    return "1 space" if count == 1 else f"{count} spaces"
 
 
 class _ShallowComposer(Composer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -71,8 +72,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         Raises
         ------
         RegistrationError
-            An entry of this name exists.
+            An entry of this name exists, or the name is none that a scenario can have.
         """
+        if not isinstance(entry.name, str) or not re.fullmatch(r"[\w-]+", entry.name, re.ASCII):
+            raise RegistrationError(
+                f"the {self.kind} {entry.name!r}: expected a name of letters, digits, underscores "
+                "and dashes"
+            )
         if entry.name in self._entries:
             raise RegistrationError(f"the {self.kind} {entry.name!r} is registered twice")
         self._entries[entry.name] = entry

@@ -7,8 +7,9 @@ from math import isinf
 from typing import Literal
 
 from bridge.batch.interference import Adjustment, Interference
+from bridge.batch.paths import routes
 from bridge.batch.phases import delays, pattern
-from bridge.batch.priorities import intensity, traffic_classes
+from bridge.batch.priorities import intensity, priorities_of, traffic_classes
 from bridge.errors import InputError
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
@@ -40,6 +41,7 @@ def require_adjustable(
 
 
 def adjustments(
+    scenario: Scenario,
     found: Interference,
     alone: Sequence[Result],
     priorities: Priorities | None,
@@ -49,6 +51,8 @@ def adjustments(
 
     Parameters
     ----------
+    scenario : Scenario
+        The jobs.
     found : Interference
         What the jobs do to each other without it.
     alone : sequence of Result
@@ -60,16 +64,29 @@ def adjustments(
     """
     single = {job.name: result for result in alone for job in result.jobs or ()}
     late = dict.fromkeys(single, 0.0)
+    every = {name: pattern(result) for name, result in single.items()}
+    known = {name: one for name, one in every.items() if one is not None}
     if phases is not None:
         starts = {job.name: job.arrival_ns for job in found.schedule.jobs}
-        known = {name: pattern(result) for name, result in single.items()}
-        late |= delays({name: one for name, one in known.items() if one is not None}, starts)
+        late |= delays(known, starts)
     if priorities is None:
         return {name: Adjustment(delay_ns=delay) for name, delay in late.items()}
     values = {name: intensity(result) for name, result in single.items()}
     pairs = {frozenset((pair.first, pair.second)) for pair in found.pairs}
-    classes = traffic_classes(values, pairs)
+    order = priorities_of(values, known)
+    classes = traffic_classes(values, pairs, order=order)
+    chosen = routes(scenario, single, values)
     return {
-        name: Adjustment(classes[name], None if isinf(values[name]) else values[name], late[name])
+        name: Adjustment(
+            traffic_class=classes[name],
+            gpu_intensity=_finite(values[name]),
+            delay_ns=late[name],
+            route=chosen[name],
+            priority=_finite(order[name]),
+        )
         for name in single
     }
+
+
+def _finite(value: float) -> float | None:
+    return None if isinf(value) else value

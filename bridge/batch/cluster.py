@@ -9,6 +9,7 @@ which jobs communicate interleave as well as they can; it is a lower bound.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from heapq import heapify, heappop
@@ -18,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.batch.hosts import HostFailures, Hosts
 from bridge.batch.interference import fairness
+from bridge.batch.parts import HOST, KINDS, NIC, SWITCH, Failures, Part, Parts, parts_of
 from bridge.batch.running import Failing, Load, Running, ps, speeds
 from bridge.errors import InputError
 from bridge.results.measurements import Schedule
@@ -28,12 +29,13 @@ from bridge.simulator.jobs import Ran, job_durations, schedule_block
 from frontend import Scenario, load_scenario
 from frontend.compiler.shapes import Shape, Shapes
 from frontend.errors import RefusedError
-from frontend.resolve import resolve
+from frontend.resolve import Resolved, resolve
 from frontend.resolve.jobs import iterations
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario.work import Work, work_of_job
 from frontend.topologies import TOPOLOGIES
 from frontend.transports import PROTOCOLS
+from topology_gen.networks.survivors import without
 
 Simulate = Callable[[Scenario], Result]
 
@@ -41,10 +43,10 @@ _SIMULATED_ITERATIONS = 3
 """More iterations take the time of the last of these: the windows of connections are open then."""
 
 _MOST_INTERRUPTIONS = 10_000
-"""A job that hosts interrupt so often is given up."""
+"""A job that failures of hosts, NICs and switches interrupt so often is given up."""
 
 _MOST_IDLE = 100_000
-"""Jobs that have too few ranks while hosts fail and return so often are given up."""
+"""Jobs that have too few ranks while parts fail and return so often are given up."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class EstimatedJob:
     failures: int
     """How often it failed, and went on from its last complete checkpoint on the same ranks."""
     interruptions: int = 0
-    """How often one of its hosts failed, so that it waited for other ranks."""
+    """How often ranks were lost with a host, a NIC or a switch, so that it waited for others."""
     runs_ns: tuple[tuple[float, float], ...] = ()
-    """From each of its starts to its end, or until a host failed [ns]."""
+    """From each of its starts to its end, or until it lost ranks [ns]."""
     restarts_ns: tuple[tuple[float, float], ...] = ()
     """When it restarted: from a failure, or a start after an interruption, until it trained."""
 
@@ -91,6 +93,10 @@ class ClusterEstimate:
     times the number of their ranks. It is what neighbours, checkpoints and failures leave."""
     host_failures: int
     """How often hosts failed until the last job ended."""
+    nic_failures: int
+    """How often NICs failed until then."""
+    switch_failures: int
+    """How often switches failed until then."""
     jobs: tuple[EstimatedJob, ...]
     """One entry for each job."""
 
@@ -120,13 +126,20 @@ class _Placements:
         self._shapes = Shapes(self.resolved)
         self._exact: dict[tuple[bytes, int], _Alone] = {}
         self._of_kind: dict[tuple[bytes, int], list[_Alone]] = {}
+        self._down: tuple[frozenset[int], Shapes] | None = None
 
     @property
     def simulations(self) -> int:
         return len(self._exact)
 
-    def of(self, work: Work, members: tuple[int, ...]) -> tuple[int, Load, bool]:
-        """Return the time of a job alone, its load, and whether this placement was simulated."""
+    def of(
+        self, work: Work, members: tuple[int, ...], down: frozenset[int] = frozenset()
+    ) -> tuple[int, Load, bool]:
+        """Return the time of a job alone, its load, and whether this placement was simulated.
+
+        If links are down, other paths have the load, which can be more than a link carries; the
+        time is that without failures.
+        """
         count = iterations(work)
         short = _with_iterations(work, min(count, _SIMULATED_ITERATIONS))
         shape = self._shapes.of(short, members)
@@ -137,11 +150,24 @@ class _Placements:
             self._exact[shape.exact, iterations(short)] = alone
             alike.append(alone)
         found = alone or alike[0]
-        links, place = np.unique(shape.links, return_inverse=True)
-        sent = np.bincount(place, np.repeat(found.rate_bps, np.diff(shape.begin)), len(links))
-        part = np.minimum(1.0, sent / self.resolved.network.rate_bps[links])
         time = found.time_ps + (count - iterations(short)) * found.last_ps
-        return time, Load(links[part > 0], part[part > 0]), alone is not None
+        load = self._load(shape, found)
+        if down and not down.isdisjoint(load.links.tolist()):
+            load = self._load(self._shapes_without(down).of(short, members), found)
+        else:
+            load = load._replace(part=np.minimum(1.0, load.part))
+        return time, load, alone is not None
+
+    def _load(self, shape: Shape, alone: _Alone) -> Load:
+        links, place = np.unique(shape.links, return_inverse=True)
+        sent = np.bincount(place, np.repeat(alone.rate_bps, np.diff(shape.begin)), len(links))
+        part = sent / self.resolved.network.rate_bps[links]
+        return Load(links[part > 0], part[part > 0])
+
+    def _shapes_without(self, down: frozenset[int]) -> Shapes:
+        if self._down is None or self._down[0] != down:
+            self._down = down, Shapes(self.resolved, without(self.resolved.network, down))
+        return self._down[1]
 
     def _alone(self, work: Work, members: tuple[int, ...], shape: Shape) -> _Alone:
         assert work.job is not None
@@ -177,7 +203,7 @@ def estimate(
     scenario: Scenario,
     simulate: Simulate,
     placements: int | None = None,
-    failures: HostFailures | None = None,
+    failures: Failures | None = None,
 ) -> ClusterEstimate:
     """Return when and where the jobs of a cluster run, and how fast.
 
@@ -189,26 +215,29 @@ def estimate(
         Simulates one job alone.
     placements : int, optional
         How many placements of each kind to simulate. None: all that differ.
-    failures : HostFailures, optional
-        How often hosts fail. A host is a server of the topology, or a rank if there are none. The
-        jobs on it lose what they have done since their last complete checkpoint, or everything
-        without checkpoints, and wait for ranks again in the place of their arrival.
+    failures : mapping, optional
+        How often hosts, NICs and switches fail. A host is a server of the topology, or a rank if
+        there are none. A job on a host that fails, or on a rank that a failure cuts off from the
+        others, loses what it has done since its last complete checkpoint, or everything without
+        checkpoints, and waits for ranks again in the place of its arrival. A job with traffic on
+        links that fail otherwise restarts on its ranks, and its traffic takes other paths.
 
     Raises
     ------
     ScenarioError
         If the jobs cannot be simulated alone.
     InputError
-        If hosts fail, but jobs do not wait for ranks; or a job does not come to its end.
+        If parts fail, but jobs do not wait for ranks, or there are no such parts; or a job does not
+        come to its end.
     """
     _require_alone(scenario)
-    if failures is not None and scenario.queueing == "none":
+    if failures and scenario.queueing == "none":
         raise InputError(
-            "queueing: value none: expected fifo or backfill, because a job whose host fails waits "
-            "for other ranks"
+            "queueing: value none: expected fifo or backfill, because a job whose ranks fail waits "
+            "for others"
         )
     found = _Placements(scenario, simulate, placements)
-    return _Cluster(scenario, found, failures).run()
+    return _Cluster(scenario, found, failures or {}).run()
 
 
 def _require_alone(scenario: Scenario) -> None:
@@ -217,6 +246,12 @@ def _require_alone(scenario: Scenario) -> None:
         refused = RefusedError("workload", "expected jobs instead")
     elif scenario.events:
         refused = RefusedError("events", "expected none, because each job is simulated alone")
+    elif scenario.storage:
+        first = next(n for n, job in enumerate(scenario.jobs) if job.restore is not None)
+        because = (
+            "because each job is simulated alone; failures.restart of its workload has the time"
+        )
+        refused = RefusedError(f"jobs.{first}.restore", f"expected no value, {because}")
     elif TOPOLOGIES[scenario.topology.family].optimised:
         because = "because an optimiser makes the links of this one for the jobs"
         refused = RefusedError("topology.family", f"expected another one, {because}")
@@ -229,7 +264,7 @@ class _History:
     """What a job did in all of its starts."""
 
     runs_ps: list[tuple[int, int]] = field(default_factory=list)
-    """From each start to its end, or until a host failed."""
+    """From each start to its end, or until ranks were lost."""
     restarts_ps: list[tuple[int, int]] = field(default_factory=list)
     failures: int = 0
     left: tuple[int, int] | None = None
@@ -237,7 +272,7 @@ class _History:
 
     @property
     def interruptions(self) -> int:
-        """How often a host of the job failed."""
+        """How often the job lost ranks."""
         return len(self.runs_ps) - 1
 
     def add(self, job: Running, now: int) -> None:
@@ -247,12 +282,27 @@ class _History:
         self.failures += job.failures
 
 
+_PLURAL = {HOST: "hosts", NIC: "NICs", SWITCH: "switches"}
+
+
+def _failing(resolved: Resolved, failures: Failures, seed: int) -> Parts:
+    found = []
+    for kind in KINDS:
+        if kind in failures:
+            parts = parts_of(resolved.network, kind, resolved.layout.super_node or 1)
+            if not parts:
+                raise InputError(
+                    f"--{kind}-mtbf: expected no value, because the topology has no "
+                    f"{_PLURAL[kind]} that join ranks and switches outside of servers"
+                )
+            found += parts
+    return Parts(resolved.network, found, failures, seed)
+
+
 class _Cluster:
     """The jobs of a cluster over time."""
 
-    def __init__(
-        self, scenario: Scenario, placements: _Placements, failures: HostFailures | None
-    ) -> None:
+    def __init__(self, scenario: Scenario, placements: _Placements, failures: Failures) -> None:
         self._work, self._seed = scenario.work, scenario.seed
         usual = PROTOCOLS[scenario.transport.protocol].data_class
         own = [work.job.traffic_class for work in scenario.work if work.job is not None]
@@ -261,25 +311,22 @@ class _Cluster:
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links
         self._queue = Queue(scenario, resolved.ranks, resolved.layout)
-        self._hosts: Hosts | None = None
-        if failures is not None:
-            size = resolved.layout.super_node or 1
-            self._hosts = Hosts(resolved.ranks, size, failures, scenario.seed)
+        self._parts = _failing(resolved, failures, scenario.seed) if failures else None
         self._running: dict[int, Running] = {}
         self._history: dict[int, _History] = {}
         self._ended: dict[int, Running] = {}
         self._now = 0
         self._idle = 0
-        """How often hosts have failed or returned since a job ran."""
+        """How often parts have failed or returned since a job ran."""
 
     def run(self) -> ClusterEstimate:
         arrivals = [(_arrival(work), number) for number, work in enumerate(self._work)]
         heapify(arrivals)
         while len(self._ended) < len(self._work):
-            # At the same time, jobs end first, then hosts fail or return, then jobs arrive.
+            # At the same time, jobs end first, then parts fail or return, then jobs arrive.
             steps = [(job.next_ps(self._now), 0, number) for number, job in self._running.items()]
-            if self._hosts is not None:
-                steps.append((self._hosts.next_ps, 1, 0))
+            if self._parts is not None:
+                steps.append((self._parts.next_ps, 1, 0))
             if arrivals:
                 steps.append((arrivals[0][0], 2, arrivals[0][1]))
             now, kind, number = min(steps)
@@ -287,7 +334,7 @@ class _Cluster:
             if kind == 0:
                 self._proceed(number)
             elif kind == 1:
-                self._change_host()
+                self._change_part()
             else:
                 heappop(arrivals)
                 self._start(self._queue.arrive(now, number))
@@ -312,36 +359,52 @@ class _Cluster:
             self._history[number].add(job, self._now)
             self._start(self._queue.end(self._now, number))
 
-    def _change_host(self) -> None:
-        """Let a host fail or return."""
-        assert self._hosts is not None
-        ranks, fails = self._hosts.pop()
+    def _change_part(self) -> None:
+        """Let a part fail or return."""
+        assert self._parts is not None
+        change = self._parts.pop()
+        kind = change.part.kind
         self._idle = 0 if self._running else self._idle + 1
         if self._idle > _MOST_IDLE:
             raise InputError(
-                f"--host-mtbf: hosts have failed or returned {_MOST_IDLE} times, and no job had "
-                "enough ranks, expected a longer time, or jobs with fewer ranks"
+                f"--{kind}-mtbf: {_PLURAL[kind]} have failed or returned {_MOST_IDLE} times, and "
+                "no job had enough ranks, expected a longer time, or jobs with fewer ranks"
             )
-        if not fails:
-            self._start(self._queue.repair(self._now, ranks))
-            return
-        hit, started = self._queue.fail(self._now, ranks)
+        hit, started = self._queue.fail(self._now, change.lost)
         for number in hit:
             job, history = self._running.pop(number), self._history[number]
             history.left = job.interrupt(self._now), job.alone_ps
             history.add(job, self._now)
-            if history.interruptions >= _MOST_INTERRUPTIONS:
-                work = self._work[number]
-                assert work.job is not None
-                raise InputError(
-                    f"--host-mtbf: hosts have interrupted job {work.job.name} "
-                    f"{_MOST_INTERRUPTIONS} times, expected a longer time, or more checkpoints"
-                )
-        self._start(started)
+            self._require_progress(number, history.interruptions, kind)
+        for number in self._set_loads(change.part):
+            if change.fails:
+                self._running[number].fail(self._now)
+                self._require_progress(number, self._running[number].failures, kind)
+        self._start([*started, *self._queue.repair(self._now, change.back)])
+
+    def _set_loads(self, part: Part) -> list[int]:
+        """Let jobs use the paths that are left; return those that used links of a part."""
+        assert self._parts is not None
+        down, hit = self._parts.links, []
+        for number, job in self._running.items() if part.links else ():
+            if not set(part.links).isdisjoint(job.load.links.tolist()):
+                hit.append(number)
+            _, job.load, _ = self._placements.of(self._work[number], job.members, down)
+        return hit
+
+    def _require_progress(self, number: int, times: int, kind: str) -> None:
+        if times >= _MOST_INTERRUPTIONS:
+            work = self._work[number]
+            assert work.job is not None
+            raise InputError(
+                f"--{kind}-mtbf: {_PLURAL[kind]} have interrupted job {work.job.name} "
+                f"{_MOST_INTERRUPTIONS} times, expected a longer time, or more checkpoints"
+            )
 
     def _start(self, started: Iterable[Started]) -> None:
+        down = frozenset[int]() if self._parts is None else self._parts.links
         for number, members in started:
-            time, load, is_simulated = self._placements.of(self._work[number], members)
+            time, load, is_simulated = self._placements.of(self._work[number], members, down)
             job = self._job(number, members, time, load, is_simulated)
             history = self._history.setdefault(number, _History())
             if history.left is not None:
@@ -392,12 +455,15 @@ class _Cluster:
         needed = sum(job.ranks * job.alone_ns for job in jobs)
         had = sum(job.ranks * job.time_ns for job in jobs)
         block = schedule_block(rows, self._ranks, self._now / 1000)
+        failed = Counter[str]() if self._parts is None else self._parts.failures
         return ClusterEstimate(
             Schedule.model_validate(block),
             fairness([job.slowdown for job in jobs]),
             self._placements.simulations,
             needed / had if had else 1.0,
-            0 if self._hosts is None else self._hosts.failures,
+            failed[HOST],
+            failed[NIC],
+            failed[SWITCH],
             tuple(jobs),
         )
 

@@ -79,6 +79,11 @@ class Adjustment:
     or its class is that of the scenario."""
     delay_ns: float = 0.0
     """By how long it starts later."""
+    route: int | None = None
+    """Which paths it takes (`jobs.0.route`); None: as the scenario says."""
+    priority: float | None = None
+    """GPU intensity times the correction factor of the job, by which jobs have classes. None as for
+    `gpu_intensity`, or if the job loses computation behind a reference job that loses none."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +184,8 @@ def _entries(
             if traffic_class is not None:
                 own["traffic_class"] = traffic_class
                 break
+        if set_for.route is not None:
+            own["route"] = set_for.route
         entries.append(own)
     return entries
 

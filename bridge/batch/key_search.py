@@ -526,7 +526,8 @@ def search_keys(
     frontend.ScenarioError
         The scenario is not valid.
     InputError
-        No combination is a valid scenario, or the estimate does not have the number.
+        There is no key, no combination is a valid scenario, or the estimate does not have the
+        number.
 
     Examples
     --------
@@ -535,10 +536,13 @@ def search_keys(
     >>> found[0].overrides  # doctest: +SKIP
     """
     chosen = [*listed(overrides or {}), *([] if seed is None else [Override("seed", seed, "seed")])]
+    axes = given_axes(over)
+    if not axes:
+        raise InputError("over: no key, expected a mapping of key paths to lists of values")
     return KeySearch(
         scenario,
         chosen,
-        given_axes(over),
+        axes,
         Goal.of(minimize, maximize),
         budget,
         best,

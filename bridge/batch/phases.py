@@ -42,6 +42,8 @@ class Pattern:
     """When it communicates, from the start of the job; intervals that do not meet [ns]."""
     load: Mapping[int, float]
     """Part of the rate of each link that it takes while it communicates."""
+    begin_ns: float = 0.0
+    """From the start of the job to the begin of the iteration of the phases."""
 
     def shares(self, steps: int, turns: int) -> Shares:
         """Return the part of each of some steps in which it communicates.
@@ -92,7 +94,7 @@ def pattern(alone: Result) -> Pattern | None:
         for row in alone.tables.rows("links")
         if row["wire_bytes"] and busy_ns
     }
-    return Pattern(last.time_ns, phases, load)
+    return Pattern(last.time_ns, phases, load, last.start_ns - start)
 
 
 def _union(intervals: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -20,7 +20,7 @@ from typing import Any
 from bridge.batch.best_strategy import StrategySearch, with_strategy
 from bridge.batch.worker import Progress
 from bridge.batch.workers import INTERRUPTED, Place, Workers
-from bridge.errors import ResultError, SaveError
+from bridge.errors import InputError, ResultError, SaveError
 from bridge.files import prepare_directory, remove, sole_writer, write_whole
 from bridge.results.folders import keep_order
 from bridge.results.result import FILE_NAME, Result
@@ -116,12 +116,16 @@ def run_points(
         The folder cannot be written to. It is a `BusyError` if another process writes there.
     HookError
         A scenario names a hook, and hooks are not allowed.
+    InputError
+        `jobs` is less than 1.
     ValueError
         Two points have the same name.
     KeyboardInterrupt
         The user pressed Ctrl-C. The child processes are ended, and complete results stay in the
         folder.
     """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs: value {jobs}: expected at least 1")
     names = [point.name for point in points]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

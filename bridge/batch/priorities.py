@@ -1,19 +1,37 @@
 """Traffic classes of jobs by GPU intensity, so that links serve first whom GPUs wait for most.
 
 Source: J. Cao et al., "Crux: GPU-efficient communication scheduling for deep learning training",
-SIGCOMM 2024. The intensity of a job is what it computes over the time that its busiest link sends
-for it. Jobs with more of it come first. As there are fewer classes than jobs, jobs next to each
-other in this order share one; between those that share links, as little intensity as possible is
-treated alike. What Crux adds for computation that hides communication is left out.
+SIGCOMM 2024. The intensity I of a job is what it computes over the time that its busiest link sends
+for it. Its priority is k I with a correction factor k, because a job with short iterations waits
+more often for others, and one whose computation hides its communication waits less.
+
+As there are fewer classes than jobs, several jobs share one. A job has at least the class of each
+job with a lower priority that it shares links with. These pairs are a directed graph without
+cycles; classes cut each of its topological orders into parts, and the cut is best if as little
+intensity as possible is treated alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from math import factorial, inf, isinf
+from random import Random
 
+import numpy as np
+
+from bridge.batch.phases import Pattern
 from bridge.results.result import Result
 from frontend.scenario.work import TRAFFIC_CLASSES
+
+_MOST_ORDERS = 120
+"""Topological orders that are tried: all of five jobs; of more jobs, fewer random ones."""
+_OFFSETS = 4096
+"""Offsets between the iterations of two jobs on one link at which they are compared."""
+
+Pairs = Collection[frozenset[str]]
+"""The pairs of jobs that share links."""
 
 
 def intensity(alone: Result) -> float:
@@ -32,13 +50,116 @@ def intensity(alone: Result) -> float:
         (row["wire_bytes"] * 8e9 / row["rate_bps"] for row in alone.tables.rows("links")),
         default=0.0,
     )
-    return computed_ns / sent_ns if sent_ns else float("inf")
+    return computed_ns / sent_ns if sent_ns else inf
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a job asks of a link in each iteration, and what waiting for it costs; times in ns."""
+
+    period: float
+    """Time of an iteration alone."""
+    sent: float
+    """Time that its busiest link sends for it."""
+    slack: float
+    """By how much its communication can be late before the iteration is."""
+    computed: float
+    """Computation of all ranks."""
+
+    @classmethod
+    def of(cls, pattern: Pattern, intensity: float) -> Demand:
+        """Return the demand of a job with a pattern and a GPU intensity."""
+        last = pattern.phases[-1][1]
+        sent = max(pattern.load.values(), default=0.0)
+        sent *= sum(end - begin for begin, end in pattern.phases)
+        return cls(
+            pattern.period_ns,
+            sent,
+            pattern.begin_ns + pattern.period_ns - last,
+            intensity * sent if sent else 0.0,
+        )
+
+    def period_behind(self, first: Demand) -> float:
+        """Return the mean time of an iteration on a link that serves another job first.
+
+        The other one uses the link at equal distances, as if alone. All offsets between an
+        iteration of the one and of the other are as likely.
+        """
+        gap = first.period - first.sent
+        if gap <= 0:
+            return inf
+        offset = (np.arange(_OFFSETS) + 0.5) / _OFFSETS * first.period
+        room = first.period - np.maximum(offset, first.sent)  # until the next turn of the other
+        turns = np.maximum(0, np.ceil((self.sent - room) / gap))
+        late = np.maximum(0, first.sent - offset) + turns * first.sent
+        return self.period + float(np.maximum(0, late - self.slack).mean())
+
+    def lost(self, first: Demand) -> float:
+        """Return the computation per time that the job loses behind another one."""
+        return self.computed * (1 / self.period - 1 / self.period_behind(first))
+
+
+def correction(job: Demand, reference: Demand) -> float:
+    """Return the correction factor of a job.
+
+    With it, a job has the priority of the reference if, of the two on one link, it does not matter
+    which one is served first: both lose as much computation behind the other one.
+
+    Returns
+    -------
+    float
+        1 if neither loses anything; infinite if only the job does.
+
+    Examples
+    --------
+    Of two jobs that send as long, the one with a third of the period waits three times as often.
+
+    >>> long = Demand(period=3000, sent=10, slack=0, computed=100)
+    >>> short = Demand(period=1000, sent=10, slack=0, computed=100)
+    >>> round(correction(short, long), 1)
+    3.0
+    """
+    mine, other = job.lost(reference), reference.lost(job)
+    if mine <= 0 and other <= 0:
+        return 1.0
+    if other <= 0:
+        return inf
+    return mine / job.computed * job.sent / (other / reference.computed * reference.sent)
+
+
+def priorities_of(
+    intensities: Mapping[str, float], patterns: Mapping[str, Pattern]
+) -> dict[str, float]:
+    """Return the priority of each job: its intensity, corrected.
+
+    Parameters
+    ----------
+    intensities : mapping
+        GPU intensity of each job, by name.
+    patterns : mapping
+        What each job asks of links. The one whose busiest link sends most is the reference.
+    """
+    demands = {
+        name: Demand.of(patterns[name], value)
+        for name, value in intensities.items()
+        if name in patterns and not isinf(value)
+    }
+    if not demands:
+        return dict(intensities)
+    reference = max(demands.values(), key=lambda one: one.sent / one.period)
+    return {
+        name: value * correction(demands[name], reference)
+        if name in demands and demands[name].computed
+        else value
+        for name, value in intensities.items()
+    }
 
 
 def traffic_classes(
     intensities: Mapping[str, float],
-    pairs: Collection[frozenset[str]],
+    pairs: Pairs,
     classes: Sequence[int] = TRAFFIC_CLASSES,
+    order: Mapping[str, float] | None = None,
 ) -> dict[str, int]:
     """Return the traffic class of each job.
 
@@ -50,26 +171,71 @@ def traffic_classes(
         The pairs of jobs that share links.
     classes : sequence of int
         The classes, the lowest first.
+    order : mapping, optional
+        The priority of each job; None: its intensity.
 
     Returns
     -------
     dict
-        No job has a lower class than one with less intensity. Of such assignments, it is one with
-        the least sum of the intensities of the first job of each pair in the same class. Jobs of
-        equal intensity and name order are told apart by their names.
+        Of jobs that share links, none has a lower class than one with less priority. Of such
+        assignments, it is one with the least sum of the intensities of the first job of each pair
+        in the same class; of more than five jobs, that of some topological orders. Jobs of
+        equal priority are told apart by intensity, then by name.
     """
-    order = sorted(intensities, key=lambda name: (-intensities[name], name))
-    cuts = _cuts([intensities[name] for name in order], order, pairs, len(classes))
+    by = order or intensities
+    ranked = sorted(intensities, key=lambda name: (-by[name], -intensities[name], name))
     found: dict[str, int] = {}
-    for place, (begin, end) in enumerate(cuts):
-        found |= dict.fromkeys(order[begin:end], classes[len(classes) - 1 - place])
+    least = inf
+    for one in _orders(ranked, pairs):
+        cost, cuts = _cuts([intensities[name] for name in one], one, pairs, len(classes))
+        if cost < least:
+            least = cost
+            found = {
+                name: classes[len(classes) - 1 - place]
+                for place, (begin, end) in enumerate(cuts)
+                for name in one[begin:end]
+            }
+        if cost == 0:
+            break
     return {name: found[name] for name in intensities}
 
 
+def _orders(ranked: Sequence[str], pairs: Pairs) -> Iterator[list[str]]:
+    """Yield topological orders of jobs that are ranked: this one, then others."""
+    place = {name: number for number, name in enumerate(ranked)}
+    before = {name: set[str]() for name in ranked}
+    for pair in pairs:
+        first, second = sorted(pair, key=place.__getitem__)
+        before[second].add(first)
+    yield list(ranked)
+    if factorial(len(ranked)) <= _MOST_ORDERS:
+        yield from _all_orders([], list(ranked), before)
+        return
+    draw = Random("crux")
+    for _ in range(5 * _MOST_ORDERS // len(ranked)):
+        left, one = list(ranked), list[str]()
+        while left:
+            ready = [name for name in left if before[name].issubset(one)]
+            one.append(draw.choice(ready))
+            left.remove(one[-1])
+        yield one
+
+
+def _all_orders(
+    begun: list[str], left: list[str], before: Mapping[str, set[str]]
+) -> Iterator[list[str]]:
+    if not left:
+        yield list(begun)
+    for name in left:
+        if before[name].issubset(begun):
+            rest = [other for other in left if other != name]
+            yield from _all_orders([*begun, name], rest, before)
+
+
 def _cuts(
-    values: Sequence[float], order: Sequence[str], pairs: Collection[frozenset[str]], most: int
-) -> list[tuple[int, int]]:
-    """Return where to cut an order into at most some groups, so that they cost least."""
+    values: Sequence[float], order: Sequence[str], pairs: Pairs, most: int
+) -> tuple[float, list[tuple[int, int]]]:
+    """Return the least cost of at most some groups of an order, and the groups."""
     count = len(order)
     # cost[i][j]: of one group with the jobs i … j-1
     cost = [[0.0] * (count + 1) for _ in range(count + 1)]
@@ -90,5 +256,5 @@ def _cuts(
             found.append((cost[begin][end] + rest, (end, *cuts)))
         return min(found)
 
-    ends = best(0, min(most, count))[1]
-    return list(zip((0, *ends), ends, strict=False))
+    total, ends = best(0, min(most, count))
+    return total, list(zip((0, *ends), ends, strict=False))

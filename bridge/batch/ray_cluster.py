@@ -24,7 +24,7 @@ from bridge.simulator.simulate import versions
 
 #: Seconds between two looks at the progress of a task.
 LOOK_S = 0.5
-MISSING = "Ray is not installed: pip install 'cosim[cluster]'"
+MISSING = "Ray is not installed: install the extra `cluster` (pip install 'ray[client]')"
 
 _child: Child | None = None  # of a process of Ray, which does one task at a time
 
@@ -120,7 +120,7 @@ class RayCluster:
                     log_to_driver=False,
                 )
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise InputError(f"--on {address}: {str(error).splitlines()[0]}") from None
+            raise InputError(f"--on {address}: {' '.join(str(error).split())}") from None
         self._do = ray.remote(do).options(scheduling_strategy="SPREAD")
         self._board: Any = (
             ray.remote(Board).options(num_cpus=0, max_restarts=-1, max_task_retries=-1).remote()

@@ -26,7 +26,7 @@ class Load(NamedTuple):
 
 @dataclass
 class Running:
-    """A job that runs, and never fails."""
+    """A job that runs, without checkpoints and failures of its own."""
 
     members: tuple[int, ...]
     start_ps: int
@@ -47,6 +47,11 @@ class Running:
     def interrupt(self, now: int) -> int:
         """End because a host fails, and return what is left: all of it, without checkpoints."""
         return self.alone_ps
+
+    def fail(self, now: int) -> None:
+        """Go on from the last complete checkpoint, or from the begin without any."""
+        self.failures += 1
+        self.left_ps = self.alone_ps
 
     @property
     def communicates(self) -> bool:
@@ -112,6 +117,12 @@ class Failing(Running):
         self._end_restart(now)
         return self.kept_ps
 
+    def fail(self, now: int) -> None:
+        self._complete_checkpoint(now)
+        self.failures += 1
+        self.left_ps, self.written = self.kept_ps, None
+        self._restart(now)
+
     @property
     def communicates(self) -> bool:
         return self.trains
@@ -130,9 +141,7 @@ class Failing(Running):
         if self.trains and self.left_ps == 0:
             return True
         if self.fails_ps <= now:
-            self.failures += 1
-            self.left_ps, self.written = self.kept_ps, None
-            self._restart(now)
+            self.fail(now)
             self._draw_failure(now)
         elif self.phase_ps == 0 and self.trains:
             self.trains, self.restarts, self.phase_ps = False, False, ps(self.period.stall_s)

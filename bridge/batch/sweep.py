@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import product
@@ -126,7 +126,7 @@ def given_axes(over: Mapping[str, Iterable[Any] | str]) -> list[Axis]:
     if not isinstance(over, Mapping):
         raise InputError(f"over: {over!r}: expected a mapping of key paths to lists of values")
     for key, values in over.items():
-        if not isinstance(values, Iterable):
+        if not isinstance(values, Iterable) or isinstance(values, Set):  # which has no order
             raise InputError(f"over: {key}: value {values!r}: expected a list of values")
     return [
         replace(axis(f"{key}={values}"), option="over")
@@ -137,7 +137,9 @@ def given_axes(over: Mapping[str, Iterable[Any] | str]) -> list[Axis]:
 
 
 def seeds_axis(count: int, first: int) -> Axis:
-    """Return the axis of so many seeds from a first one on."""
+    """Return the axis of so many seeds from a first one on; raise InputError if it has none."""
+    if not isinstance(count, int) or count < 1:
+        raise InputError(f"seeds: value {count!r}: expected a whole number of at least 1")
     return Axis(SEED, tuple(str(first + number) for number in range(count)), SEEDS)
 
 
@@ -146,6 +148,8 @@ def _axis(key: str, values: Iterable[Any], where: str, option: str = Axis.option
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for value in map(python_values, values)
     )
+    if not texts:
+        raise InputError(f"{where}: no value, expected a list of values")
     twice = sorted({value for value in texts if texts.count(value) > 1})
     if twice:
         raise InputError(f"{where}: the value {twice[0]} is given twice, expected different values")

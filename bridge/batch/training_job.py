@@ -54,8 +54,8 @@ class Job:
         found = work.kind.job(work.workload)
         if found is None:
             raise InputError(
-                f"workload.kind: {work.kind.name}, expected training or llm: a strategy can "
-                "be searched for these kinds only"
+                f"workload.kind: value {work.kind.name}: expected training or llm, whose strategy "
+                "or layout is searched; `cosim search --over` searches values of keys"
             )
         return found
 

@@ -7,12 +7,10 @@ sentence.
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
-from difflib import get_close_matches
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import click
 
@@ -21,7 +19,7 @@ from bridge.cli.status import BAD_INPUT, FAILED, INTERRUPTED, NOT_BEGUN
 from bridge.errors import InputError, SaveError
 from bridge.files import DISK_ERRORS, PLACE_ERRORS
 from bridge.results.errors import SimulationError
-from frontend.errors import ScenarioError, ScenarioWarning, one_line, one_of
+from frontend.errors import ScenarioError, ScenarioWarning, one_line
 from topology_gen.errors import RegistrationWarning, TopologyError
 
 _HOMES = {
@@ -30,10 +28,8 @@ _HOMES = {
     "compare": "results.compare:compare_command",
     "compile": "scenarios.compile:compile_command",
     "convert": "scenarios.convert:convert_command",
-    "cost": "networks.cost:cost_command",
     "examples": "scenarios.examples:examples_command",
     "explain": "scenarios.explain:explain_command",
-    "fidelity": "runs.fidelity:fidelity_command",
     "import": "scenarios.imports:import_group",  # `import` cannot be the name of a module
     "init": "scenarios.examples:init_command",
     "interference": "runs.interference:interference_command",
@@ -55,7 +51,7 @@ _HOMES = {
 }
 
 
-_FORMER = {"report": "plot"}
+_FORMER = {"report": "plot", "cost": "topo cost"}
 """Former names of commands, which this version still accepts, and what they are called now."""
 
 
@@ -64,10 +60,11 @@ class _Main(LazyGroup):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name in _FORMER:
-            new = _FORMER[name]
-            _complain(f"warning: `cosim {name}` is now `cosim {new}`; use the new name")
-            name = new
-        return super().get_command(context, name)
+            _complain(f"warning: `cosim {name}` is now `cosim {_FORMER[name]}`; use the new name")
+        command: Any = super()
+        for part in _FORMER.get(name, name).split():
+            command = command.get_command(context, part)
+        return cast("click.Command | None", command)
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         try:
@@ -77,7 +74,7 @@ class _Main(LazyGroup):
             error.show()
             sys.exit(BAD_INPUT)
         except click.UsageError as error:
-            from bridge.cli.main import explain  # few command lines are wrong
+            from bridge.cli.usage import explain  # few command lines are wrong
 
             _complain(explain(error))
             sys.exit(BAD_INPUT)
@@ -175,93 +172,3 @@ def main() -> None:
 
     A scenario file describes the network, the transport and the training job. Start with
     `cosim init` and `cosim run first.yaml`; `cosim list` shows what a scenario can use."""
-
-
-_REWORDED = (
-    (r"'(.*)' is not a valid integer(?: range)?", r"value \1: expected a whole number"),
-    (r"'(.*)' is not a valid float(?: range)?", r"value \1: expected a number"),
-    (r"(\S+) is not in the range x>=(\S+)", r"value \1: expected at least \2"),
-    (r"(\S+) is not in the range x<=(\S+)", r"value \1: expected at most \2"),
-    (r"(\S+) is not in the range (\S+)<=x<=(\S+)", r"value \1: expected \2 to \3"),
-    (r"(?:File|Directory|Path) '(.*)' does not exist", r"value \1: no such file or folder"),
-    (r"\w+ '(.*)' is a directory", r"value \1: a folder, expected a file"),
-    (r"\w+ '(.*)' is a file", r"value \1: a file, expected a folder"),
-    (r"\w+ '(.*)' is not (readable|writable)", r"value \1: not \2"),
-)
-"""What click says of a value, and what we say. Other sentences stay as they are."""
-
-
-def explain(error: click.UsageError) -> str:
-    """Return one sentence: the option or argument, its value, what is accepted, and where to look.
-
-    >>> explain(click.NoSuchOption("--sed", possibilities=["--seed"]))
-    '--sed: unknown option: did you mean --seed? See cosim --help'
-    """
-    path = error.ctx.command_path.split()[1:] if error.ctx is not None else []
-    sentence = _sentence(error)
-    end = " See" if sentence.endswith("?") else "; see"
-    return f"{sentence}{end} {' '.join(['cosim', *path])} --help"
-
-
-def _sentence(error: click.UsageError) -> str:
-    if isinstance(error, click.NoSuchOption):
-        if _is_key_to_set(error):
-            key = error.option_name.removeprefix("--")
-            return f"{error.option_name}: unknown option: did you mean --set {key}=VALUE?"
-        return f"{error.option_name}: unknown option{_did_you_mean(error.possibilities or [])}"
-    message = " ".join(error.format_message().split()).rstrip(".")
-    if unknown := re.match(r"No such command '(.*?)'", message):
-        return f"{unknown[1]}: unknown command{_commands_instead(unknown[1], error.ctx)}"
-    if option := re.fullmatch(r"Option '(.*)' requires an argument", message):
-        return f"{option[1]}: expected a value"
-    if extra := re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message):
-        return f"{extra[1]}: expected no more arguments"
-    if isinstance(error, click.MissingParameter):
-        return message[0].lower() + message[1:].replace("'", "")
-    if isinstance(error, click.BadParameter):
-        name = f"{_name(error.param)}: " if error.param is not None else ""
-        return f"{name}{_reworded(error.message)}"
-    return message
-
-
-def _is_key_to_set(error: click.NoSuchOption) -> bool:
-    """Return whether an unknown option is a key of the scenario, of a command that sets keys."""
-    command = None if error.ctx is None else error.ctx.command
-    if command is None or all(parameter.name != "overrides" for parameter in command.params):
-        return False
-    from frontend.loading.problems import key_paths
-
-    return tuple(error.option_name.removeprefix("--").split(".")) in key_paths({})
-
-
-def _commands_instead(name: str, context: click.Context | None) -> str:
-    """Return the commands of a group that are near a name, or all if they are few."""
-    if context is None or not isinstance(context.command, click.Group):
-        return ""
-    if name == "help":
-        return ": did you mean --help?"
-    known = context.command.list_commands(context)
-    near = get_close_matches(name, known)
-    few = len(known) <= 10  # a line of them
-    return f": expected one of {', '.join(known)}" if few and not near else _did_you_mean(near)
-
-
-def _name(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        return max(parameter.opts, key=len)
-    return parameter.human_readable_name.strip("[].")
-
-
-def _did_you_mean(names: list[str]) -> str:
-    return f": did you mean {' or '.join(sorted(names))}?" if names else ""
-
-
-def _reworded(message: str) -> str:
-    text = " ".join(message.split()).rstrip(".")
-    if choice := re.fullmatch(r"'(.*?)' is not one of (.*)", text):
-        accepted = re.findall(r"'(.*?)'", choice[2])
-        return f"value {choice[1]}: {one_of(choice[1], accepted)}"
-    for pattern, replacement in _REWORDED:
-        if match := re.fullmatch(pattern, text):
-            return match.expand(replacement).replace("'", "")
-    return text

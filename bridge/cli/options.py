@@ -140,7 +140,7 @@ seeds_option = click.option(
 )
 
 
-class _OutPath(click.Path):
+class OutPath(click.Path):
     """A place to write; an empty name, as of a shell variable that is not set, is none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -151,7 +151,7 @@ class _OutPath(click.Path):
 
 def out_folder_option(help_text: str) -> Callable[[F], F]:
     """Return the option ``--out`` of a command that writes a folder."""
-    return click.option("-o", "--out", metavar="DIR", type=_OutPath(path_type=Path), help=help_text)
+    return click.option("-o", "--out", metavar="DIR", type=OutPath(path_type=Path), help=help_text)
 
 
 def out_file_option(
@@ -165,7 +165,7 @@ def out_file_option(
         "out",
         metavar=metavar,
         required=required,
-        type=_OutPath(dir_okay=False, path_type=Path),
+        type=OutPath(dir_okay=False, path_type=Path),
         help=help_text,
     )
 

@@ -51,15 +51,16 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **others: Any,
     ) -> Any:
         shown = {
+            **(window_sides(window) if window else {}),
             "ranks": ranks,
             "size_limit": size_limit,
-            **(window_sides(window) if window else {}),
         }
-        chosen = {key: value for key, value in shown.items() if value is not None}
+        chosen = {
+            f"outputs.timeline.{key}": value for key, value in shown.items() if value is not None
+        }
         if chosen and not timeline:
-            option = "--window" if window else "--ranks" if ranks else "--size-limit"
-            raise click.UsageError(f"{option} needs --timeline")
-        outputs: dict[str, Any] = {"outputs.timeline": chosen} if timeline else {}
+            raise click.UsageError(f"{_OPTIONS[next(iter(chosen))]} needs --timeline")
+        outputs: dict[str, Any] = {"outputs.timeline": {}, **chosen} if timeline else {}
         if critical_path:
             outputs["outputs.critical_path"] = True
         return command(*arguments, outputs=outputs, **others)
@@ -84,4 +85,11 @@ def with_outputs(scenario: Scenario, outputs: dict[str, Any]) -> Scenario:
     return load_scenario(scenario, changes)
 
 
-_OPTIONS = {"outputs.timeline": "--timeline", "outputs.critical_path": "--critical-path"}
+_OPTIONS = {
+    "outputs.timeline": "--timeline",
+    "outputs.timeline.ranks": "--ranks",
+    "outputs.timeline.start": "--window",
+    "outputs.timeline.end": "--window",
+    "outputs.timeline.size_limit": "--size-limit",
+    "outputs.critical_path": "--critical-path",
+}

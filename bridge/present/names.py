@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from bridge.errors import InputError
 from bridge.present.comparison import differing_keys
 from bridge.present.pictures.charts import key_text
 from bridge.results.folders import ORDER_NAME
 from bridge.results.result import Result
+from frontend import Scenario
 
 #: Characters of what a result sets, if it is the name of the result.
 _LONGEST = 60
@@ -31,7 +34,7 @@ def names(paths: Sequence[Path], results: Sequence[Result]) -> list[str]:
     for parts in range(1, 1 + max(len(folder.parts) for folder in folders)):
         ends = ["/".join(folder.parts[-parts:]) for folder in folders]
         if len(set(ends)) == len(ends):
-            return ends
+            return readable(ends)
     return [f"{folder.name} ({number})" for number, folder in enumerate(folders, start=1)]
 
 
@@ -46,6 +49,37 @@ def of_sweep(paths: Sequence[Path], results: Sequence[Result]) -> list[str]:
     found = _settings(results, folders[0].name)
     is_name = len(set(found)) == len(folders) and max(map(len, found)) <= _LONGEST
     return found if is_name else []
+
+
+def readable(folders: Sequence[str]) -> list[str]:
+    """Return paths of folders with what their names set, in short: the last part of each key.
+
+    Paths that would then be equal stay as they are.
+
+    Examples
+    --------
+    >>> readable(["first", "first/topology.buffer=2MB_workload.algorithm=ring"])
+    ['first', 'first / buffer=2MB, algorithm=ring']
+    """
+    short = [" / ".join(map(_in_short, folder.split("/"))) for folder in folders]
+    return [
+        one if short.count(one) == 1 else folder for folder, one in zip(folders, short, strict=True)
+    ]
+
+
+_CHANGE = re.compile(rf"(?:^|_)(?=(?:{'|'.join(Scenario.model_fields)})(?:[.=]|$))")
+"""Where a key begins in a name of `bridge.results.folders.folder_name`."""
+
+
+def _in_short(name: str) -> str:
+    before, *changes = map(unquote, _CHANGE.split(name))
+    if not any("." in one or "=" in one for one in changes):
+        return unquote(name)
+    parts = [one.partition("=") for one in changes]
+    shorts = short_keys([key for key, _, _ in parts])
+    pairs = zip(shorts, parts, strict=True)
+    text = ", ".join(f"{short}{equals}{value}" for short, (_, equals, value) in pairs)
+    return f"{before} {text}".lstrip()
 
 
 def _folders(paths: Sequence[Path]) -> list[Path]:

@@ -56,7 +56,7 @@ def output_for(file: Path) -> Output:
     known = [(suffix, output) for output in OUTPUTS.values() for suffix in output.suffixes]
     found = [pair for pair in known if file.name.lower().endswith(pair[0])]
     if not found:
-        expected = ", ".join(suffix for suffix, _ in known)
+        expected = ", ".join([".html", *(suffix for suffix, _ in known)])
         raise InputError(f"{file}: unknown file extension, expected one of {expected}")
     return max(found, key=lambda pair: len(pair[0]))[1]
 

@@ -48,7 +48,7 @@ class Snapshot(Protocol):
 
     @property
     def total_bytes(self) -> int:
-        """Payload bytes that the workload delivers in all; 0 if it does not communicate."""
+        """Payload bytes that are delivered in all; 0 if it is not known, as with other traffic."""
 
 
 class Reporter:

@@ -116,9 +116,11 @@ def seconds_text(seconds: float) -> str:
 
     Examples
     --------
-    >>> seconds_text(3.25), seconds_text(75), seconds_text(7500)
-    ('3.2 s', '1 min 15 s', '2 h 05 min')
+    >>> seconds_text(0.0321), seconds_text(3.25), seconds_text(75), seconds_text(7500)
+    ('0.03 s', '3.2 s', '1 min 15 s', '2 h 05 min')
     """
+    if 0 < seconds < 0.095:  # which is not 0.1 s with one digit
+        return f"{seconds:.2f} s"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

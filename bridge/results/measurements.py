@@ -381,7 +381,7 @@ class Estimate(Block):
     """The class of the network: direct (links join ranks), one tier (of switches), tiers, or
     oversubscribed (tiers of switches with less rate above than below)."""
     scenarios: tuple[str, ...]
-    """The stored scenarios, which `cosim fidelity` simulates: on such a network, of the same kind
+    """The stored scenarios, which `make fidelity` simulates: on such a network, of the same kind
     and algorithm if there are any. None if no such network is stored, or packets could be lost."""
     mean_error: float | None = None
     """Mean of the absolute errors; 0.1 is 10 %."""

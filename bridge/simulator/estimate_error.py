@@ -13,7 +13,7 @@ from typing import Any
 from bridge.results.run_tables import RunTables
 from frontend.fabrics import ESTIMATORS
 
-#: What `cosim fidelity --store` writes: the errors of the estimators against express, by scenario.
+#: What `make fidelity` writes: the errors of the estimators against express, by scenario.
 FILE = "estimate_errors.json"
 
 

@@ -118,7 +118,7 @@ def require_bindings() -> None:
     if importlib.util.find_spec("cppyy") is None or importlib.util.find_spec("ns") is None:
         raise HookError(
             "hooks need ns-3's Python bindings, which are not installed: "
-            "install the extra `scripting` (pip install -e '.[scripting]')"
+            "install the extra `scripting` (make scripting)"
         )
 
 

@@ -8,16 +8,18 @@ from importlib import resources
 from os.path import commonpath
 from pathlib import Path
 from shlex import quote
-from urllib.parse import unquote, urlencode
+from urllib.parse import urlencode
 
 from bridge.errors import InputError
 from bridge.present.comparison import signed_percent
 from bridge.present.deciding import what_decides
 from bridge.present.metrics import METRICS, Metric, usual
+from bridge.present.names import readable
 from bridge.present.page import html
 from bridge.present.progress import details
 from bridge.present.quantities import steady, time_text
 from bridge.results.folders import ORDER_NAME, results_at
+from bridge.results.labels import label_of
 from bridge.results.result import FILE_NAME, Result
 from bridge.view.estimates import Estimates
 from bridge.view.simulations import CANCELLED, DONE, FAILED, Simulation
@@ -62,7 +64,8 @@ def _names(folder: Path, results: Iterable[Path]) -> list[str]:
 def results_page(folder: Path) -> str:
     """Return the list of the results in a folder, the newest first, and of its sweeps."""
     known = files(folder)
-    rows = [_row(name, file) for name, file in known.items()]
+    shown = titles(known)
+    rows = [_row(name, file, shown[name]) for name, file in known.items()]
     if not rows:
         return _page(str(folder), html.note("There is no result yet: run `cosim run FILE`."))
     box = '<input type="checkbox" id="all" aria-label="choose all">'
@@ -73,14 +76,17 @@ def results_page(folder: Path) -> str:
     )
     button = '<p><button type="submit">Show the chosen results</button></p>'
     note = html.note("Choose one result, or several to compare; the first one is the reference.")
+    if len(rows) == MOST:
+        note += html.note(f"The list has the newest {MOST} results.")
     form = f'<form action="page">{note}<div class="scroll">{table}</div>{button}</form>'
+    groups = sweeps(folder, known)
     links = [
-        f'<li><a href="{_link("page", name, "sweep")}">{escape(unquote(name))}</a>, '
+        f'<li><a href="{_link("page", name, "sweep")}">{escape(text)}</a>, '
         f"{len(names)} results</li>"
-        for name, names in sweeps(folder, known).items()
+        for text, (name, names) in zip(readable(list(groups)), groups.items(), strict=True)
     ]
-    groups = f"<h2>Sweeps</h2><ul>{''.join(links)}</ul><h2>Results</h2>" if links else ""
-    return _page(str(folder), groups + form)
+    above = f"<h2>Sweeps</h2><ul>{''.join(links)}</ul><h2>Results</h2>" if links else ""
+    return _page(str(folder), above + form)
 
 
 def chooser(folder: Path, known: Mapping[str, Path], shown: Sequence[str]) -> str:
@@ -96,11 +102,12 @@ def chooser(folder: Path, known: Mapping[str, Path], shown: Sequence[str]) -> st
     if len(names) < 2:
         return ""
     common = f"{commonpath([f'{name}/..' for name in names])}/"
+    texts = readable([name.removeprefix(common) for name in names])
     boxes = "".join(
         f'<label><input type="checkbox" name="result" value="{escape(name)}"'
         f"{' checked' if name in shown else ''}>"
-        f"<span>{escape(title(name.removeprefix(common), known[name]))}</span></label>"
-        for name in names
+        f"<span>{escape(label_of(known[name]) or text)}</span></label>"
+        for name, text in zip(names, texts, strict=True)
     )
     checked = " checked" if len(shown) == len(names) else ""
     all_of_them = f'<label><input type="checkbox" id="all"{checked}>all of them</label>'
@@ -117,11 +124,13 @@ def script() -> str:
     return (resources.files("bridge.view") / "view.js").read_text("utf-8")
 
 
-def _row(name: str, file: Path) -> str:
+def _row(name: str, file: Path, shown: str) -> str:
     try:
         result = Result.load(file)
     except InputError as error:
-        return f'<tr><td></td><th scope="row">{escape(name)}</th><td>{escape(str(error))}</td></tr>'
+        return (
+            f'<tr><td></td><th scope="row">{escape(shown)}</th><td>{escape(str(error))}</td></tr>'
+        )
     scenario = result.scenario
     status = "" if result.status == "complete" else f" ({result.status.replace('_', ' ')})"
     texts = [
@@ -133,14 +142,18 @@ def _row(name: str, file: Path) -> str:
     box = f'<input type="checkbox" name="result" value="{escape(name)}" aria-label="choose">'
     link, what_if = (_link(page, name) for page in ("page", "what-if"))
     return (
-        f'<tr><td>{box}</td><th scope="row"><a href="{link}">{escape(title(name, file))}</a></th>'
+        f'<tr><td>{box}</td><th scope="row"><a href="{link}">{escape(shown)}</a></th>'
         f'{cells}<td><a href="{what_if}">what if</a></td></tr>'
     )
 
 
-def title(name: str, file: Path) -> str:
-    """Return what people see of the name of a result."""
-    return unquote(file.parent.absolute().name if name == "." else name)
+def titles(known: Mapping[str, Path]) -> dict[str, str]:
+    """Return what people see of the names of results: their labels, or what their folders say."""
+    folders = [file.parent.absolute().name if one == "." else one for one, file in known.items()]
+    return {
+        name: label_of(known[name]) or text
+        for name, text in zip(known, readable(folders), strict=True)
+    }
 
 
 def links(name: str) -> dict[str, str]:
@@ -191,7 +204,7 @@ def what_if_page(
     parts.append(form)
     estimate = estimate_part(file, changes, found, problem)
     parts.append(f'<div id="estimate" aria-live="polite">{estimate}</div>')
-    return _page(f"What if: {title(name, file)}", "".join(parts))
+    return _page(f"What if: {titles({name: file})[name]}", "".join(parts))
 
 
 def estimate_part(
@@ -213,7 +226,7 @@ def run_page(number: str, run: Simulation) -> str:
         "" if run.has_ended else '<noscript><meta http-equiv="refresh" content="2"></noscript>'
     )
     part = f'<div id="run" data-run="{number}" aria-live="polite">{run_part(number, run)}</div>'
-    return _page(f"Simulation of {run.folder.name}", f"{refresh}{back}{part}")
+    return _page(f"Simulation of {readable([run.folder.name])[0]}", f"{refresh}{back}{part}")
 
 
 def run_part(number: str, run: Simulation, known: Mapping[str, Path] | None = None) -> str:

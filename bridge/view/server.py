@@ -31,7 +31,7 @@ from bridge.view.pages import (
     run_page,
     run_part,
     sweeps,
-    title,
+    titles,
     what_if_page,
 )
 from bridge.view.simulations import Simulation, Simulations
@@ -123,9 +123,9 @@ class ViewServer(ThreadingHTTPServer):
         if path == "page":
             places = [known[name] for name in names]
             loaded = [Result.load(file) for file in places]
-            titles = of_sweep(places, loaded) or [title(name, known[name]) for name in names]
+            shown = of_sweep(places, loaded) or map(titles(known).__getitem__, names)
             choices = chooser(self.folder, known, names)
-            return page_text(dict(zip(titles, loaded, strict=True)), links(names[0]), choices)
+            return page_text(dict(zip(shown, loaded, strict=True)), links(names[0]), choices)
         changes = _changes(query)
         if path in ("what-if", "estimate"):
             (fabric,) = islice((*query.get("fabric", ()), ESTIMATORS[0]), 1)

@@ -30,7 +30,9 @@ Segments = Annotated[
 ]
 
 NcclAlgorithms = Annotated[
-    tuple[Literal["ring", "tree", "nvls", "nvls_tree"], ...],
+    tuple[
+        Literal["ring", "tree", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"], ...
+    ],
     BeforeValidator(listed),
     PlainSerializer(list, return_type=list[str]),
 ]

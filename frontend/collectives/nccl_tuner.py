@@ -7,7 +7,8 @@ and at most what a channel reaches on a generation of GPUs. An all-reduce by tre
 part of it at medium sizes.
 
 NVLS is the reduction in NVSwitches (NVLink SHARP) of one server, and NVLS tree is NVLS inside
-servers and a double binary tree between them. A channel of NVLS has a GPU as its head, which loads
+servers and a double binary tree between them. PAT (parallel aggregated trees) has all-gathers and
+reduce-scatters of servers of one GPU. A channel of NVLS has a GPU as its head, which loads
 sums and stores them to all, so its NVLink has twice the traffic of the channel, and that of the
 other GPUs once: with n channels, each reaches at most the (n + 1)-th part of NVLink's rate. Of
 that, the reduction leaves a part (`Limits.nvls`). NVLS also has all-gathers and reduce-scatters,
@@ -20,6 +21,7 @@ traffic of NVLS in `ncclTopoSearchTryNvls`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, log2
 from typing import Literal, NamedTuple
 
@@ -27,7 +29,7 @@ from frontend.collectives.nccl_plugins import PLUGINS, Plugin
 from frontend.collectives.nccl_regions import GPUS, chosen
 
 Generation = Literal["volta", "ampere", "hopper", "blackwell"]
-Kind = Literal["tree", "ring", "nvls", "nvls_tree"]
+Kind = Literal["tree", "ring", "nvls", "nvls_tree", "pat", "collnet_direct", "collnet_chain"]
 ProtocolName = Literal["LL", "LL128", "Simple"]
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("LL", "LL128", "Simple")
@@ -36,7 +38,8 @@ WIRE = {"LL": 16 / 8, "LL128": 128 / 120, "Simple": 1.0}
 """Bytes on the wire for a byte of data: flags, and nothing for Simple."""
 
 BASE_US: dict[Kind, tuple[float, float, float]] = {
-    "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25)
+    "tree": (6.8, 14.0, 8.4), "ring": (6.6, 14.0, 8.4), "nvls": (0, 0, 25), "nvls_tree": (0, 0, 25),
+    "pat": (8.0, 8.0, 8.0), "collnet_direct": (0, 0, 0), "collnet_chain": (0, 0, 0),
 }  # fmt: skip
 """Time of an operation without its steps, by protocol (`baseLatencies`); for NVLS, all that it
 takes inside a server (`hwLatencies`)."""
@@ -44,9 +47,16 @@ takes inside a server (`hwLatencies`)."""
 STEP_US: dict[str, dict[Kind, tuple[float, float, float]]] = {
     "nvlink": {"tree": (0.6, 1.25, 4.0), "ring": (0.6, 1.9, 3.4)},
     "pci": {"tree": (1.0, 1.9, 4.0), "ring": (1.0, 2.5, 5.7)},
-    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0), "nvls_tree": (0, 0, 20.9)},
-}
+    "net": {"tree": (5.0, 8.5, 14.0), "ring": (2.7, 4.0, 14.0), "nvls_tree": (0, 0, 20.9),
+            "pat": (0, 0, 14.0)},
+}  # fmt: skip
 """Time of a step over each kind of link, by protocol (`hwLatencies`)."""
+
+PAT_RANK_US = 2.8
+"""What each rank adds to the time of PAT: a GPU takes its blocks one after the other."""
+_PAT_STEP = 1 / 3.5
+_PAT_BANDWIDTH = 0.75
+"""Parts of the time of a step between servers, and of the rate of the NICs, that PAT takes."""
 
 
 class Limits(NamedTuple):
@@ -99,12 +109,14 @@ _NVLS_SPEEDS: dict[Generation, tuple[float, ...]] = {
     "blackwell": (90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18),
 }
 """Speeds of a channel that NCCL's search tries inside a server (`sm90SpeedArrayIntra`)."""
-_NET_SPEEDS: dict[Generation, tuple[float, ...]] = {
+NET_SPEEDS: dict[Generation, tuple[float, ...]] = {
+    "volta": (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12),
+    "ampere": (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12),
     "hopper": (48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12),
     "blackwell": (96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24,
                   0.12),
 }  # fmt: skip
-"""Those that it tries between servers (`sm90SpeedArrayInter`)."""
+"""Those that it tries between servers (`speedArrayInter`, `sm90SpeedArrayInter`)."""
 
 NVLS_HEADS = 32
 """Channels of NVLS at most, each with a GPU as its head (`NCCL_MAX_NVLS_ARITY`)."""
@@ -156,6 +168,8 @@ class Machine(NamedTuple):
         How NCCL uses the network.
     reduces : bool
         Whether the switches inside servers reduce.
+    joins : bool
+        Whether switches between servers reduce, and NCCL may use them (CollNet).
     cpu : str
         Vendor of the processors.
     version : int
@@ -171,6 +185,7 @@ class Machine(NamedTuple):
     far_ps: int
     plugin: Plugin = PLUGINS["verbs"]
     reduces: bool = False
+    joins: bool = False
     cpu: str = "intel"
     version: int = TODAY
 
@@ -239,7 +254,7 @@ class Machine(NamedTuple):
 
         if self.servers == 1:
             return fastest(_NVLS_SPEEDS[generation], share), 0.0
-        speeds = _NET_SPEEDS[generation]
+        speeds = NET_SPEEDS[generation]
         return fastest(speeds, min(share, rate)), fastest(speeds, rate)
 
 
@@ -267,13 +282,13 @@ class Choice(NamedTuple):
         >>> Choice("ring", "LL128", 20.0).name
         'Algo RING proto LL128'
         """
-        return f"Algo {self.kind.upper().replace('_', '')} proto {self.protocol.upper()}"
+        return f"Algo {self.kind.upper()} proto {self.protocol.upper()}"
 
 
 def step_us(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
     """Return the time of a step inside a server, and of one between servers."""
     near, far = _steps(machine, kind, protocol)
-    return near, far + machine.plugin.step_us
+    return near, (far + machine.plugin.step_us) * _part_of_step(kind)
 
 
 def _steps(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float, float]:
@@ -284,6 +299,10 @@ def _steps(machine: Machine, kind: Kind, protocol: ProtocolName) -> tuple[float,
     near = STEP_US["nvlink" if machine.scale_up_bps else "pci"].get(kind)
     exposed: Kind = "tree" if machine.local == 1 else kind
     return near[column] if near else 0.0, STEP_US["net"][exposed][column]
+
+
+def _part_of_step(kind: Kind) -> float:
+    return _PAT_STEP if kind == "pat" else 1.0
 
 
 def _nvls_bandwidth(machine: Machine, kind: Kind) -> float:
@@ -321,6 +340,8 @@ def bus_bandwidth(machine: Machine, kind: Kind, protocol: ProtocolName) -> float
         return _nvls_bandwidth(machine, kind)
     limits, column = machine.limits, machine.column
     channels, bus = machine.channels()[0], links_bandwidth(machine, kind)
+    if kind == "pat":
+        return bus * _PAT_BANDWIDTH
     # Between servers, the limit of LL is that of the processor, and not of the GPU.
     slow = limits.low_latency
     if machine.servers > 1:
@@ -371,6 +392,7 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
         inside, between = (28.0, 28.0) if version >= 19 else (inside, between)
     if kind != "nvls_tree" or version >= 19:
         between += machine.plugin.told_us * (2 if protocol == "Simple" else 1)
+    between *= _part_of_step(kind)
     ranks, servers = machine.ranks, machine.servers
     if kind == "nvls":
         return base
@@ -378,6 +400,8 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
         return base + 2 * (int(log2(servers)) if version >= 19 else servers - 1) * between
     if kind == "tree":
         return base + 2 * ((machine.local - 1) * inside + int(log2(servers)) * between)
+    if kind == "pat":
+        return base + int(log2(servers)) * between + PAT_RANK_US * ranks
     if operation in ("broadcast", "reduce"):
         return base + (between if servers > 1 else inside)
     twice = 2 if operation == "all_reduce" else 1
@@ -482,7 +506,7 @@ def time_us(
     operation : str
         The operation.
     kind : str
-        Ring or tree.
+        The algorithm.
     protocol : str
         The protocol.
     size : int
@@ -493,7 +517,7 @@ def time_us(
     ranks = machine.ranks
     if kind == "tree":
         bandwidth *= 0.5
-    else:
+    elif kind != "pat":
         steps = {"all_reduce": 2 * (ranks - 1), "broadcast": ranks, "reduce": ranks}
         bandwidth *= ranks / steps.get(operation, ranks - 1)
         plateau = kind == "ring" and protocol == "Simple" and machine.servers > 1
@@ -503,10 +527,13 @@ def time_us(
     return latency + size / (1000 * bandwidth) if bandwidth else inf
 
 
-def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
+def candidates(
+    machine: Machine, operation: str, size: int, others: Sequence[Choice] = ()
+) -> list[Choice]:
     """Return the algorithms and protocols for an operation, the one that NCCL takes first.
 
-    They are those that the plug-in allows. If it has a tuner of its own, that one may choose.
+    They are those that the plug-in allows, `others` among them. If it has a tuner of its own, that
+    one may choose.
     """
     kinds: tuple[Kind, ...] = ("tree", "ring") if operation == "all_reduce" else ("ring",)
     # LL128 needs NVLink inside a server.
@@ -514,11 +541,16 @@ def candidates(machine: Machine, operation: str, size: int) -> list[Choice]:
     pairs: list[tuple[Kind, ProtocolName]] = [(kind, one) for kind in kinds for one in allowed]
     if operation == "all_reduce" and machine.heads > 1:
         pairs.append(("nvls" if machine.servers == 1 else "nvls_tree", "Simple"))
+    scatters = operation in ("all_gather", "reduce_scatter")
+    if scatters and machine.local == 1 and machine.version >= 23:
+        pairs.append(("pat", "Simple"))
     plugin = machine.plugin
+    own = (Choice(*pair, time_us(machine, operation, *pair, size)) for pair in pairs)
     found = [
-        Choice(kind, protocol, time_us(machine, operation, kind, protocol, size))
-        for kind, protocol in pairs
-        if kind in (plugin.kinds or kind) and protocol in (plugin.protocols or protocol)
+        one
+        for one in (*own, *others)
+        if one.kind in (plugin.kinds or one.kind)
+        and one.protocol in (plugin.protocols or one.protocol)
     ]
     found.sort(key=lambda one: one.time_us)
     if plugin.tuner and machine.servers > 1 and machine.local == GPUS:

@@ -186,7 +186,7 @@ class Algorithm:
     Raises
     ------
     CollectiveError
-        If `operations` contains an unknown operation.
+        If `operations` is empty, or contains an unknown operation or what is no function.
     """
 
     name: str
@@ -200,8 +200,14 @@ class Algorithm:
     members: Callable[[Setting, Mapping[str, Any]], Sequence[int]] | None = None
 
     def __post_init__(self) -> None:
-        for operation in self.operations:
+        if not self.operations:
+            raise CollectiveError(f"{self.name}: expected at least one operation with its function")
+        for operation, function in self.operations.items():
             _known_operation(operation)
+            if not callable(function):
+                raise CollectiveError(
+                    f"{self.name}: {operation}: expected a function, not {function!r:.60}"
+                )
 
     def build(self, operation: str, group_size: int, **chosen: Any) -> AnyProgram:
         """Return the program of an operation that the algorithm supports; see `build` below.

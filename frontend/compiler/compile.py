@@ -357,7 +357,7 @@ def _header(scenario: Scenario) -> api.Header:
 
 
 def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
-    system, measurement, transport = scenario.system, scenario.measurement, scenario.transport
+    system, transport = scenario.system, scenario.transport
     fields = PROTOCOLS[transport.protocol].fields(transport, scenario.links, scenario.switches)
     return api.Settings(
         **{transport.protocol: fields},
@@ -376,8 +376,8 @@ def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
                 api.System.ARRIVAL if system.chunk_order == "arrival" else api.System.INDEX
             ),
         ),
-        rtt_sample_interval_ps=measurement.rtt_interval,
-        time_limit_ps=measurement.time_limit or 0,
+        rtt_sample_interval_ps=scenario.outputs.rtt_interval,
+        time_limit_ps=scenario.simulation.time_limit or 0,
         replay=_replays(scenario),
     )
 

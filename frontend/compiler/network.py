@@ -9,7 +9,7 @@ from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
-from frontend.resolve.jobs import rank_classes
+from frontend.resolve.jobs import rank_classes, rank_routes
 from frontend.scenario import Scenario
 from frontend.stream import append
 
@@ -100,7 +100,12 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     _require_room(resolved.scenario, len(pairs))
     routes = resolved.connection_routes(pairs[:, 2])
     ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
-    paths = network.node_paths(ends[:, 0], ends[:, 1], routes.ravel())
+    own = np.zeros(network.nodes, np.int64)
+    selects = rank_routes(resolved.scenario, resolved.layout)
+    own[: len(selects)] = selects
+    # Both directions of a pair have the same route, also those from storage to a rank of a job.
+    selected = routes.ravel() + own[ends].max(axis=1, initial=0)
+    paths = network.node_paths(ends[:, 0], ends[:, 1], selected)
     endpoints = int(ends.max(initial=-1)) + 1
     record = Topology(
         ranks=network.ranks,

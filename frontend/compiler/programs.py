@@ -298,7 +298,7 @@ class ProgramLibrary:
             header_bytes=self.resolved.header_bytes,
             network=lambda: self.resolved.network,
             hop_ps=2 * scenario.system.injection_latency,
-            root=ranks.index(issue.root) if issue.operation in ROOTED else 0,
+            root=every[:size].index(issue.root) if issue.operation in ROOTED else 0,
             blocks=issue.blocks,
         )
 

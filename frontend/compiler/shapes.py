@@ -16,6 +16,7 @@ from frontend.resolve import Resolved
 from frontend.resolve.jobs import own_plan
 from frontend.scenario.work import Work
 from frontend.workloads.plan import Issue, Plan
+from topology_gen import Network
 
 Ids = NDArray[np.int64]
 
@@ -58,13 +59,16 @@ class Shapes:
     ----------
     resolved : Resolved
         The scenario with all jobs.
+    network : Network, optional
+        Its network, if that is another one with the same nodes and links.
     """
 
-    def __init__(self, resolved: Resolved) -> None:
+    def __init__(self, resolved: Resolved, network: Network | None = None) -> None:
         self._resolved = resolved
+        self._network = network or resolved.network
         self._library = ProgramLibrary(resolved)
         self._kinds: dict[str, _Kind] = {}
-        self._found: dict[tuple[str, tuple[int, ...]], Shape] = {}
+        self._found: dict[tuple[str, tuple[int, ...], int], Shape] = {}
 
     def of(self, work: Work, members: tuple[int, ...]) -> Shape:
         """Return the shape of a job on some ranks.
@@ -75,11 +79,12 @@ class Shapes:
             If the workload cannot be simulated on these ranks.
         """
         name = work.workload.model_dump_json() + str(work.collective) + str(len(members))
-        key = name, members
+        route = 0 if work.job is None else work.job.route
+        key = name, members, route
         if key not in self._found:
             if name not in self._kinds:
                 self._kinds[name] = self._kind(work, len(members))
-            self._found[key] = self._shape(name, members)
+            self._found[key] = self._shape(name, members, route)
         return self._found[key]
 
     def _kind(self, work: Work, ranks: int) -> _Kind:
@@ -89,7 +94,7 @@ class Shapes:
         )
         return _Kind(tuple(alike), _messages(plan, ranks))
 
-    def _shape(self, name: str, members: tuple[int, ...]) -> Shape:
+    def _shape(self, name: str, members: tuple[int, ...], route: int) -> Shape:
         kind, place = self._kinds[name], np.array(members, np.int64)
         uses = [self._library.use(_placed(issue, members)) for issue in kind.issues]
         own = kind.flows.copy()
@@ -103,12 +108,18 @@ class Shapes:
             flows.append(rows)
             groups.append(group)
         nodes = _by_first_use(np.concatenate([place, *groups]))[0]
-        return self._of_paths(name, place, nodes, np.concatenate(flows), uses)
+        return self._of_paths(name, place, nodes, np.concatenate(flows), uses, route)
 
     def _of_paths(
-        self, name: str, place: Ids, nodes: Ids, flows: networks.Flows, uses: Sequence[Use]
+        self,
+        name: str,
+        place: Ids,
+        nodes: Ids,
+        flows: networks.Flows,
+        uses: Sequence[Use],
+        route: int,
     ) -> Shape:
-        network = self._resolved.network
+        network = self._network
         number = np.full(network.nodes, -1)
         number[nodes] = np.arange(len(nodes))
         pairs = networks.both_ways(flows)
@@ -116,7 +127,7 @@ class Shapes:
         pairs = pairs[np.lexsort(pairs.T[::-1])]
         routes = self._resolved.connection_routes(pairs[:, 2])
         rows = np.column_stack([np.repeat(pairs[:, :2], routes.shape[1], axis=0), routes.ravel()])
-        paths = network.node_paths(nodes[rows[:, 0]], nodes[rows[:, 1]], rows[:, 2])
+        paths = network.node_paths(nodes[rows[:, 0]], nodes[rows[:, 1]], rows[:, 2] + route)
         begin, links = paths.begin.astype(np.int64), paths.links.astype(np.int64)
         used, order = _by_first_use(links)
         ends = np.concatenate([nodes, network.source[used], network.target[used]])

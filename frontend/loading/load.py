@@ -163,8 +163,13 @@ def read_scenario(source: Source) -> Content:
             f"scenario: {source!r}: expected the path of a YAML file, its content as a mapping, or "
             "a Scenario"
         )
-    path = Path(source)
     name = os.fspath(source)
+    if "\n" in name:
+        raise ScenarioError(
+            "scenario: a text of several lines: expected the path of a YAML file, or its content "
+            "as a mapping"
+        )
+    path = Path(source)
     try:
         if name == STDIN:
             name, text = "stdin", sys.stdin.read()

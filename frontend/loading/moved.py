@@ -105,6 +105,8 @@ MOVED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("switch_memory", "alpha"): ("switches", "buffer_alpha"),
     ("transport", "ecn", "threshold"): ("switches", "ecn_threshold"),
     ("transport", "ecn", "enabled"): ("transport", "ecn"),
+    ("measurement", "rtt_interval"): ("outputs", "rtt_interval"),
+    ("measurement", "time_limit"): ("simulation", "time_limit"),
 }
 """The new place of each old one."""
 
@@ -198,11 +200,14 @@ def in_new_places(
         part: Any = result
         for key in parents:
             part = part.setdefault(key, {}) if isinstance(part, dict) else part
+        line = (lines or {}).get(old)
+        where = f"{name}:{line}: " if line else f"{name}: " if name else ""
         if not isinstance(part, dict):
-            continue  # the schema refuses it
+            raise ScenarioError(
+                f"{where}{name_of(old)}: value {shown(data, old)}: expected only the new key "
+                f"{name_of(new)}, and {name_of(parents)} as a mapping"
+            )
         if last in part and part[last] != value:
-            line = (lines or {}).get(old)
-            where = f"{name}:{line}: " if line else f"{name}: " if name else ""
             raise ScenarioError(
                 f"{where}{name_of(old)}: value {shown(data, old)}: expected only the new key "
                 f"{name_of(new)}, which is {shown(data, new)}"

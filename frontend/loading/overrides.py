@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from frontend.errors import ScenarioError, key_path, name_of, shown, warn
 from frontend.loading.moved import moved_overrides
 from frontend.loading.moved import sentence as moves
-from frontend.loading.problems import KeyPath, Origin, key_paths, unknown_key
-from frontend.schema.system import NumberOrMapping
+from frontend.loading.problems import KeyPath, Origin, key_paths, models_of, unknown_key
+from frontend.schema.base import ShortForm
 from frontend.yaml_document import read
 
 
@@ -51,7 +51,7 @@ class Override:
 
     def __str__(self) -> str:
         """Return what the user wrote."""
-        value = self.value if isinstance(self.value, str) else shown(self.value, ())
+        value = self.value if isinstance(self.value, str) else shown(python_values(self.value), ())
         if self.option == self.key:
             return f"{self.key}={value}"
         if self.option in _WITH_KEY:
@@ -104,7 +104,11 @@ def _set(data: dict[str, Any], path: KeyPath, value: Any, text: str) -> None:
     for depth, key in enumerate(path[:-1], 1):
         if not isinstance(path[depth], int):
             before = part[key] if isinstance(key, int) else part.get(key)
-            part[key] = _mapping(before, known[path[:depth]].field)
+            try:
+                part[key] = _mapping(before, known[path[:depth]].field)
+            except ValueError as error:
+                place = f"{name_of(path[:depth])}: value {shown(before, ())}"
+                raise ScenarioError(f"{text}: {place}: {error}") from None
         part = part[key]
     part[path[-1]] = value
 
@@ -119,14 +123,21 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:
-    """Return a part as a mapping, so that a key can be set in it."""
-    kind = field.annotation
-    if isinstance(part, dict):
-        return part
-    if isinstance(kind, type) and issubclass(kind, NumberOrMapping):
-        # A single number (system.chunks) keeps applying to the keys that are not overridden.
-        return dict.fromkeys(kind.model_fields, part) if part is not None else {}
-    return {}
+    """Return a part as a mapping, so that a key can be set in it.
+
+    Raises
+    ------
+    ValueError
+        The part has a value that no mapping stands for, which would be lost.
+    """
+    if part is None or isinstance(part, bool):
+        return {}
+    for kind in models_of(field.annotation):
+        if issubclass(kind, ShortForm):
+            part = kind.whole(part)
+    if not isinstance(part, dict):
+        raise ValueError("expected a mapping")
+    return part
 
 
 def listed(overrides: Overrides) -> list[Override]:
@@ -139,9 +150,9 @@ def listed(overrides: Overrides) -> list[Override]:
     """
     if isinstance(overrides, str):
         overrides = [overrides]
-    if isinstance(overrides, Mapping):
+    if isinstance(overrides, Mapping) and all(isinstance(name, str) for name in overrides):
         return [Override(name, value) for name, value in overrides.items()]
-    if isinstance(overrides, Iterable):
+    if isinstance(overrides, Iterable) and not isinstance(overrides, Mapping):
         every = list(overrides)
         if all(isinstance(one, str | Override) for one in every):
             return [one if isinstance(one, Override) else split(one) for one in every]

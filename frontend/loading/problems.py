@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path as Folder
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, Discriminator, ValidationError
 from pydantic.fields import FieldInfo
@@ -63,7 +63,7 @@ def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[
     for name, info in model.model_fields.items():
         path = (*prefix, name)
         value = data.get(name) if isinstance(data, Mapping) else None
-        models = list(_models(info.annotation))
+        models = list(models_of(info.annotation))
         found: Any = info.discriminator or next(_discriminators(info.annotation), None)
         items = [(path, value)]
         if get_origin(info.annotation) is tuple and models:
@@ -85,11 +85,12 @@ def _discriminators(annotation: Any) -> Iterator[Any]:
         yield from _discriminators(argument)
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_of(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models of the mappings that a field of this type can hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
-        yield from _models(argument)
+        yield from models_of(argument)
 
 
 def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[BaseModel]]:
@@ -103,7 +104,7 @@ def _chosen(parts: list[type[BaseModel]], key: str, value: Any) -> list[type[Bas
 def families(key: Key) -> list[str]:
     """Return the discriminator values (family names) that a key accepts."""
     assert key.discriminator is not None
-    models = _models(key.field.annotation)
+    models = models_of(key.field.annotation)
     return [tag for part in models for tag in _tags(part, key.discriminator)]
 
 
@@ -175,7 +176,12 @@ def unknown_key(path: Path, known: Known) -> str:
     """Describe an unknown key: suggest the nearest key, or list the keys of the same mapping."""
     if path in REMOVED:
         return f"cosim no longer has this key: {REMOVED[path].expected}"
+    *above, last = key_path(str(path[-1]))
+    if above and (*path[:-1], *above, last) in known:
+        return f"unknown key: expected {last} as a key of its own below {name_of(above)}"
     for depth in range(1, len(path)):
+        if isinstance(path[depth], int) and _is_empty_list(path[:depth], known):
+            return f"unknown key: {name_of(path[:depth])} has no entries, so set all of it"
         items = [key[depth] for key in known if key[:depth] == path[:depth] and len(key) > depth]
         if items and path[depth] not in items and all(isinstance(one, int) for one in items):
             return f"unknown key: expected a number from 0 to {max(items)} after {path[depth - 1]}"
@@ -190,6 +196,13 @@ def unknown_key(path: Path, known: Known) -> str:
     while not _keys(parent, known):
         parent = parent[:-1]
     return f"unknown key: expected one of {_keys(parent, known)}"
+
+
+def _is_empty_list(path: Path, known: Known) -> bool:
+    """Return whether a key is a list of mappings, and the scenario has none of them."""
+    key = known.get(path)
+    is_list = key is not None and get_origin(key.field.annotation) is tuple
+    return is_list and not any(one[: len(path)] == path != one for one in known)
 
 
 def _near_keys(path: Path, known: Known) -> list[Path]:
@@ -221,7 +234,7 @@ def _families_with(path: Path, known: Known) -> str:
         return ""
     tags = [
         tag
-        for part in _models(parent.field.annotation)
+        for part in models_of(parent.field.annotation)
         if path[-1] in part.model_fields
         for tag in _tags(part, parent.discriminator)
     ]
@@ -287,10 +300,14 @@ def _given(path: Path, data: Any) -> Path:
 
 def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin: Origin) -> str:
     kind = details["type"]
+    if kind in ("missing", "union_tag_not_found") and (wrong := _misspelt(path, data, known)):
+        kind, path = "extra_forbidden", wrong
     if kind == "extra_forbidden":
         saying = unknown_key(path, known)
     elif kind in ("missing", "union_tag_not_found"):
         saying = f"missing key: expected {_description(path, known)}"
+        if path in origin.lines:  # an override has replaced the mapping that had it
+            saying += f"; the override replaces all of {name_of(path[:-1])}"
     else:
         saying = _expected(details, path, known)
         inside = in_file(data, path)
@@ -299,6 +316,14 @@ def _sentence(details: ErrorDetails, path: Path, data: Any, known: Known, origin
             saying = f"{name_of(rest)}: value {shown(details['input'], ())}: {saying}"
         saying = f"value {shown(data, path)}: {saying}"
     return f"{origin.where(path)}{name_of(path) or 'scenario'}: {saying}"
+
+
+def _misspelt(path: Path, data: Any, known: Known) -> Path | None:
+    """Return the unknown key of the scenario that means a missing one, if there is one."""
+    for part in path[:-1]:
+        data = data.get(part) if isinstance(data, Mapping) else None
+    given = [(*path[:-1], name) for name in data] if isinstance(data, Mapping) else []
+    return next((one for one in given if one not in known and path in _near_keys(one, known)), None)
 
 
 def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
@@ -329,6 +354,8 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
             return f"expected a whole number, or a mapping with the keys {_keys(path, known)}"
         case "model_type" | "model_attributes_type" | "dict_type":
             key = known.get(path)
+            if takes := _key_with_name(details["input"], path, known):
+                return f"did you mean {name_of(takes)}: {details['input']}?"
             if key is not None and isinstance(key.discriminator, str):
                 return (
                     f"expected a mapping with the keys {key.discriminator} "
@@ -337,6 +364,30 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
             return f"expected a mapping with the keys {_keys(path, known)}"
     message = " ".join(details["msg"].split())
     return message[0].lower() + message[1:]
+
+
+def _key_with_name(name: Any, path: Path, known: Known) -> Path | None:
+    """Return the key of a mapping that accepts a name, which was given in place of the mapping."""
+    key = known.get(path)
+    if not isinstance(name, str):
+        return None
+    if key is not None and isinstance(key.discriminator, str) and name in families(key):
+        return (*path, key.discriminator)
+    below = [one for one in known if one[:-1] == path]
+    return next((one for one in below if name in _names(known[one])), None)
+
+
+def _names(key: Key) -> list[str]:
+    """Return the names that a key accepts; none if it accepts something else."""
+    return [value for one in _literals(key.field.annotation) for value in get_args(one)]
+
+
+def _literals(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) is Literal:
+        yield annotation
+    elif not isinstance(annotation, type):
+        for argument in get_args(annotation):
+            yield from _literals(argument)
 
 
 def _plain(number: int | float) -> str:

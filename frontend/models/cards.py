@@ -2,9 +2,12 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
-from frontend.schema.base import Model, Whole, Width, cross_check_error
+from frontend.errors import one_of
+from frontend.schema.base import Model, ShortForm, Whole, Width, cross_check_error
 
 Depth = Annotated[int, Field(ge=1, le=1000)]
 """Equal layers one after another."""
@@ -40,7 +43,7 @@ class Experts(Model):
     """Layers at the beginning with a feed-forward network instead of experts."""
 
 
-class Card(Model):
+class Card(ShortForm):
     """A decoder-only transformer."""
 
     layers: Depth
@@ -67,6 +70,44 @@ class Card(Model):
     """Tokens of a sequence in training."""
     experts: Experts | None = None
     """The experts of a mixture-of-experts model."""
+
+    @classmethod
+    def whole(cls, value: Any) -> Any:
+        """Let a name stand for the card of this name."""
+        return {"card": value} if isinstance(value, str) else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_values_of_card(cls, value: Any) -> Any:
+        given = cls.whole(value)
+        if not isinstance(given, dict) or not isinstance(given.get("card"), str):
+            return given
+        name = given["card"]
+        if name not in CARDS:
+            raise ValueError(one_of(name, [*CARDS, "a mapping with a card"]))
+        merged = dict(CARDS[name])
+        for key, own in given.items():
+            both = isinstance(own, dict) and isinstance(merged.get(key), dict)
+            merged[key] = merged[key] | own if both else own
+        del merged["card"]
+        return merged
+
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"enum": list(CARDS), "type": "string"}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        made = super().__get_pydantic_json_schema__(core, handler)
+        mapping = made["anyOf"][-1]
+        meaning = "A known card, whose values hold where you give none."
+        card = cls.short_schema() | {"default": None, "description": meaning}
+        mapping["properties"] = {"card": card} | mapping["properties"]
+        mapping["anyOf"] = [{"required": ["card"]}, {"required": mapping.pop("required")}]
+        return made
 
     @model_validator(mode="after")
     def _divides(self) -> Self:

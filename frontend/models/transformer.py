@@ -80,6 +80,23 @@ def network_matrices(hidden: int, width: int, gated: bool) -> list[Matrix]:
     return [Matrix(hidden, up, "columns"), Matrix(width, hidden, "rows")]
 
 
+def adapter(matrix: Matrix, rank: int) -> list[Matrix]:
+    """Return the two matrices of an adapter beside a matrix: down to `rank` elements, and up again.
+
+    The first one is divided among ranks of tp like the matrix, the second one by columns, as in
+    Megatron-LM's linear adapters.
+    """
+    return [Matrix(matrix.rows, rank, matrix.split), Matrix(rank, matrix.columns, "columns")]
+
+
+def adapted_matrices(card: Card) -> dict[str, Matrix]:
+    """Return the matrices of a layer that can have adapters, by Megatron-LM's names."""
+    *inputs, output = attention_matrices(card)
+    up, down = network_matrices(card.hidden, card.feed_forward, card.gated)
+    qkv = Matrix(card.hidden, sum(matrix.columns for matrix in inputs), "columns")
+    return {"qkv": qkv, "proj": output, "fc1": up, "fc2": down}
+
+
 def forward_cost(matrices: list[Matrix], tokens: int, element_bytes: int) -> Cost:
     """Return the cost of multiplying some tokens by each of the matrices."""
     products = [matrix_product(tokens, m.rows, m.columns, element_bytes) for m in matrices]
@@ -130,8 +147,12 @@ def token_flop(card: Card, sequence: int) -> int:
     Each weight that multiplies a token counts 6 FLOPs, forward and backward. Attention counts the
     whole matrix of scores, as the sources do.
     """
+    scores = card.layers * card.heads * sum(head_widths(card)) * sequence
+    return 6 * (multiplied_weights(card) + scores)
+
+
+def multiplied_weights(card: Card) -> int:
+    """Return the number of weights that multiply a token."""
     table = card.vocabulary * card.hidden  # a look-up; a tied table still multiplies once
     multiplied = parameters(card, active=True) - (0 if card.tied_embedding else table)
-    multiplied -= norm_weights(card) * card.layers + norm_weights(card) // 2
-    scores = card.layers * card.heads * sum(head_widths(card)) * sequence
-    return 6 * (multiplied + scores)
+    return multiplied - norm_weights(card) * card.layers - norm_weights(card) // 2

@@ -226,7 +226,9 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
     if scenario.jobs:
         yield from _jobs(scenario)
+        yield from _storage(scenario, made.ranks)
         yield from _classes(scenario)
+        yield from _routes(scenario)
     works, checked = scenario.work, set()
     for turn in turns(scenario, made.ranks, made):
         work = works[turn.job]
@@ -253,16 +255,42 @@ def _jobs(scenario: Scenario) -> Problems:
             )
 
 
+def _storage(scenario: Scenario, ranks: int) -> Problems:
+    """Check the ranks from which jobs read checkpoints."""
+    for number, job in enumerate(scenario.jobs):
+        if job.restore is None:
+            continue
+        path = f"jobs.{number}.restore"
+        if TOPOLOGIES[scenario.topology.family].optimised:
+            because = "because an optimiser makes the links of this topology for the workloads"
+            yield path, f"expected no value, {because}"
+        if max(job.restore.storage) >= ranks:
+            yield f"{path}.storage", f"expected ranks from 0 to {ranks - 1}"
+        if len(set(job.restore.storage)) < len(job.restore.storage):
+            yield f"{path}.storage", "expected each rank once"
+
+
 def _classes(scenario: Scenario) -> Problems:
     """Check that packets of jobs can have traffic classes, if jobs ask for it."""
     if not scenario.has_classes:
         return
     because = "because jobs have traffic classes"
     if not FABRICS[scenario.fabric].has_classes:
-        queues = "whose ports have a queue for each class"
+        queues = "whose links serve classes one after another"
         yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
     if scenario.queueing != "none":
         yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"
+    if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
+        yield "topology.reconfiguration", f"expected no value, {because}"
+
+
+def _routes(scenario: Scenario) -> Problems:
+    """Check that jobs can select their paths, if they do."""
+    if not scenario.has_routes:
+        return
+    because = "because jobs select their paths"
+    if scenario.queueing != "none":
+        yield "queueing", f"expected none, {because}, and a rank has those of one job"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

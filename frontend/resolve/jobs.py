@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from frontend.errors import ScenarioError
@@ -69,17 +70,19 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
     whole = Composition(layout, (WAITS,) if waits else ())
     plans = _Plans(layout, whole)
     starts = _Queue(whole) if queues else None
-    for turn in order:
+    for number, turn in enumerate(order, 1):
         work = works[turn.job]
         assert work.job is not None
         own, first = plans.of(work, len(turn.members))
         placed = Placed(
             work.job.name, own, turn.members, first, demand=turn.job, times=_times(work.job)
         )
+        restore = _Restore(number, work.job, turn.members)
         if starts is None:
-            whole.add(placed, partial(_start, work.job))
+            whole.add(placed, partial(_start, work.job, restore))
+            restore.send(whole, _arrival(work.job, f"{work.job.name}.arrival"))
         else:
-            starts.add(placed, work.job, turn)
+            starts.add(placed, work.job, turn, restore)
     return whole.plan()
 
 
@@ -90,14 +93,30 @@ def rank_classes(scenario: Scenario, layout: Layout) -> list[int]:
     """
     if not scenario.has_classes:
         return []
-    classes = [PROTOCOLS[scenario.transport.protocol].data_class] * layout.ranks
+    usual = PROTOCOLS[scenario.transport.protocol].data_class
+    return _of_ranks(scenario, layout, lambda job: job.traffic_class, usual)
+
+
+def rank_routes(scenario: Scenario, layout: Layout) -> list[int]:
+    """Return the route that each rank adds to those of its messages; nothing if all add 0."""
+    if not scenario.has_routes:
+        return []
+    return _of_ranks(scenario, layout, lambda job: job.route, 0)
+
+
+def _of_ranks(
+    scenario: Scenario, layout: Layout, value: Callable[[Job], int | None], usual: int
+) -> list[int]:
+    """Return a value of the job of each rank."""
+    found = [usual] * layout.ranks
     works = scenario.work
     for turn in turns(scenario, layout.ranks, layout):
         job = works[turn.job].job
-        if job is not None and job.traffic_class is not None:
+        own = None if job is None else value(job)
+        if own is not None:
             for rank in turn.members:
-                classes[rank] = job.traffic_class
-    return classes
+                found[rank] = own
+    return found
 
 
 def iterations(work: Work) -> int:
@@ -114,14 +133,77 @@ def _times(job: Job) -> int:
 
 
 def _waits(job: Job) -> bool:
-    return bool(job.arrival) or _times(job) > 1
+    return bool(job.arrival) or _times(job) > 1 or job.restore is not None
 
 
-def _start(job: Job, ranks: Ranks, size: int) -> Start:
-    """Return the timer until a job arrives."""
-    if not job.arrival:
-        return Start((), None)
-    return Start([Node(f"{job.name}.arrival", NodeType.TIMER, 0, 0, job.arrival)], size)
+def _arrival(job: Job, name: str) -> list[Node]:
+    """Return the timer until a job arrives, if it does not arrive at the begin."""
+    return [Node(name, NodeType.TIMER, 0, 0, job.arrival)] if job.arrival else []
+
+
+def _start(job: Job, restore: _Restore, ranks: Ranks, size: int) -> Start:
+    """Return the timer until a job arrives, and what it reads before it begins."""
+    return restore.after(_arrival(job, f"{job.name}.arrival"), size)
+
+
+class _Restore:
+    """The checkpoint that a job reads: the messages of its ranks, and those of the storage.
+
+    Parameters
+    ----------
+    number : int
+        Number of the job in the composition, from 1.
+    job : Job
+        The job.
+    members : tuple of int
+        Its ranks.
+    """
+
+    def __init__(self, number: int, job: Job, members: Ranks) -> None:
+        self._number, self._name, self._members = number, f"{job.name}.restore", members
+        self._storage = () if job.restore is None else job.restore.storage
+        total = 0 if job.restore is None else int(job.restore.bytes)
+        self._bytes = -(-total // max(1, len(members) * len(self._storage)))
+
+    def after(self, timers: Sequence[Node], size: int) -> Start:
+        """Return what comes before the job on its ranks: timers, and then the messages."""
+        first = size + len(timers)
+        before = (first - 1,) if timers else ()
+        if not self._storage:
+            return Start(timers, *(before or (None,)))
+        reads = [
+            self._message(NodeType.RECV, rank, before)._replace(job=self._number)
+            for rank in self._storage
+        ]
+        done = first + len(reads)
+        end = Node(
+            self._name,
+            NodeType.TIMER,
+            *(0, 0),
+            dependencies=tuple(range(first, done)),
+            job=self._number,
+        )
+        return Start([*timers, *reads, end], done)
+
+    def send(self, whole: Composition, timers: Sequence[Node]) -> None:
+        """Let the storage send the messages after timers, each rank of it to another one first."""
+        for place, rank in enumerate(self._storage):
+            before = (whole.append((rank,), *timers),) if timers else ()
+            first = place % len(self._members)
+            targets = (*self._members[first:], *self._members[:first])
+            sends = [self._message(NodeType.SEND, one, before) for one in targets]
+            whole.append((rank,), *sends)
+
+    def _message(self, kind: NodeType, peer: int, before: tuple[int, ...]) -> Node:
+        return Node(
+            self._name,
+            kind,
+            *(0, 0),
+            dependencies=before,
+            peer=peer,
+            bytes=self._bytes,
+            tag=self._number,
+        )
 
 
 class _Plans:
@@ -154,27 +236,28 @@ class _Queue:
         self._places: dict[int, tuple[Ranks, int]] = {}
         """For each job, its ranks, and the node that ends the job on the first of them."""
 
-    def add(self, placed: Placed, job: Job, turn: Turn) -> None:
-        """Add a job that starts on its turn."""
+    def add(self, placed: Placed, job: Job, turn: Turn, restore: _Restore) -> None:
+        """Add a job that starts on its turn, and what it reads before it begins."""
         name, tag = f"{WAITS}.{job.name}", 2 * turn.job + 1
         if turn.after is not None:
             members, end = self._places[turn.after]
             if not set(members).intersection(turn.members):
                 timer = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=(end,), tag=tag)
                 self._whole.append(members[:1], timer)
-        last = self._whole.add(placed, self._start_of(name, job, tag))
+        last = self._whole.add(placed, self._start_of(name, job, tag, restore))
+        restore.send(self._whole, [Node(f"{name}_start", NodeType.TIMER, 0, 0, tag=tag)])
         for ranks, done in last.items():
             timer = Node(f"{name}_end", NodeType.TIMER, 0, 0, dependencies=done, tag=tag + 1)
             self._ends |= dict.fromkeys(ranks, self._whole.append(ranks, timer))
         self._places[turn.job] = placed.members, self._ends[placed.members[0]]
 
-    def _start_of(self, name: str, job: Job, tag: int) -> StartOf:
+    def _start_of(self, name: str, job: Job, tag: int, restore: _Restore) -> StartOf:
         def start(ranks: Ranks, size: int) -> Start:
             before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
             arrival = Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)
             after = (*before, size)
             begin = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=after, tag=tag)
-            return Start([arrival, begin], size + 1)
+            return restore.after([arrival, begin], size)
 
         return start
 

@@ -37,17 +37,17 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
         return [tuple(range(ranks))]
     jobs = scenario.work
     found: dict[int, Ranks] = {}
-    owner: dict[int, str] = {}
+    owner = dict.fromkeys(scenario.storage, "storage")
     chooser = Chooser(scenario, layout)
     listed = [number for number, work in enumerate(jobs) if isinstance(_job(work).placement, tuple)]
     others = sorted(set(range(len(jobs))) - set(listed))
     for number in (*listed, *others):
         free = [rank for rank in range(ranks) if rank not in owner]
-        check_size(jobs[number], ranks, len(free))
+        check_size(jobs[number], ranks, len(free), len(scenario.storage))
         members = chooser.choose(number, jobs[number], free)
         _check_owner(jobs[number], members, owner)
         found[number] = members
-        owner |= dict.fromkeys(members, _job(jobs[number]).name)
+        owner |= dict.fromkeys(members, f"of job {_job(jobs[number]).name}")
     return [found[number] for number in range(len(jobs))]
 
 
@@ -61,12 +61,15 @@ def _check_owner(work: Work, members: Ranks, owner: Mapping[int, str]) -> None:
         if rank in owner:
             raise RefusedError(
                 f"{work.prefix}placement",
-                f"expected ranks that no other job has: rank {rank} is of job {owner[rank]}",
+                f"expected ranks that no other job has: rank {rank} is {owner[rank]}",
             )
 
 
-def check_size(work: Work, ranks: int, free: int) -> None:
-    """Raise RefusedError if a job names ranks that do not exist, or more than are free."""
+def check_size(work: Work, ranks: int, free: int, storage: int = 0) -> None:
+    """Raise RefusedError if a job names ranks that do not exist, or more than are free.
+
+    Some of those that are not free may be storage.
+    """
     job, path = _job(work), work.prefix.removesuffix(".")
     if isinstance(job.placement, tuple):
         count = len(job.placement)
@@ -79,7 +82,8 @@ def check_size(work: Work, ranks: int, free: int) -> None:
         expected = f"expected a number of ranks, because placement is {job.placement}"
         raise RefusedError(f"{path}.ranks", expected)
     if job.ranks > free:
-        taken = f", and other jobs have {ranks - free}" if free < ranks else ""
+        others = "other jobs and storage" if storage else "other jobs"
+        taken = f", and {others} have {ranks - free}" if free < ranks else ""
         raise RefusedError(
             f"{path}.ranks", f"expected at most {free}: the topology has {ranks} ranks{taken}"
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from frontend.errors import RefusedError
 from frontend.resolve.placement import Chooser, Ranks, check_size, placements
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
@@ -79,6 +80,14 @@ def _job(work: Work) -> Job:
     return work.job
 
 
+def _check_fits(work: Work, ranks: int, storage: frozenset[int]) -> None:
+    """Raise RefusedError if a job could not start even if it were alone."""
+    check_size(work, ranks, ranks - len(storage), len(storage))
+    placement = _job(work).placement
+    if isinstance(placement, tuple) and not storage.isdisjoint(placement):
+        raise RefusedError(f"{work.prefix}placement", "expected ranks that are no storage")
+
+
 Started = tuple[int, Ranks]
 """A job that starts, by its number in `Scenario.work`, and its ranks."""
 
@@ -106,9 +115,10 @@ class Queue:
             self._own = placements(scenario, ranks, layout)
         else:
             for work in self._work:
-                check_size(work, ranks, ranks)
+                _check_fits(work, ranks, scenario.storage)
         self._chooser = Chooser(scenario, layout)
-        self._free = set(range(ranks))
+        self._usable = frozenset(range(ranks)) - scenario.storage
+        self._free = set(self._usable)
         self._down: set[int] = set()
         """Ranks whose host is down."""
         self._waiting: list[int] = []
@@ -146,7 +156,7 @@ class Queue:
     def repair(self, now: int, ranks: Sequence[int]) -> list[Started]:
         """Let ranks that have failed be free again, and return the jobs that start."""
         self._down.difference_update(ranks)
-        self._free.update(ranks)
+        self._free.update(self._usable.intersection(ranks))
         return list(self._start(now, self._waiting))
 
     def _release(self, number: int) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -25,7 +24,7 @@ from frontend.schema.base import Count, Model, cross_check_error, listed
 from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
-from frontend.schema.outputs import Measurement, OutputChoice, Outputs
+from frontend.schema.outputs import Outputs
 from frontend.schema.ports import Links, Routing, Switches
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
@@ -140,12 +139,10 @@ class Scenario(Model):
     events: Annotated[tuple[AnyEvent, ...], BeforeValidator(listed)] = ()
     """What happens at times of the run: links and switches that fail, links with another rate or
     with losses, ranks that compute slower, background traffic."""
-    measurement: Measurement = Measurement()
-    """What cosim samples, and when it gives up a run."""
     simulation: Simulation = Simulation()
-    """What is simulated packet by packet."""
-    outputs: OutputChoice = Outputs()
-    """What a run writes besides its result and tables."""
+    """What is simulated, and when a run is given up."""
+    outputs: Outputs = Outputs()
+    """What a run writes besides its result and tables, and what it samples."""
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:
@@ -167,8 +164,20 @@ class Scenario(Model):
 
     @property
     def has_classes(self) -> bool:
-        """Whether a job has a traffic class, so that ports have a queue for each class."""
+        """Whether a job has a traffic class, so that links serve classes one after another."""
         return any(job.traffic_class is not None for job in self.jobs)
+
+    @property
+    def has_routes(self) -> bool:
+        """Whether a job selects other paths than the first ones."""
+        return any(job.route for job in self.jobs)
+
+    @property
+    def storage(self) -> frozenset[int]:
+        """The ranks from which jobs read checkpoints."""
+        return frozenset(
+            rank for job in self.jobs if job.restore is not None for rank in job.restore.storage
+        )
 
     @property
     def only_work(self) -> Work:
@@ -195,5 +204,7 @@ class Scenario(Model):
 
     def _repr_html_(self) -> str:
         """Show the keys that were given in a notebook."""
+        from html import escape  # commands need none
+
         given = json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2)
         return f"<strong>{escape(self.name)}</strong><pre>{escape(given)}</pre>"

@@ -71,7 +71,8 @@ def rows(
             default = yaml(field["default"]) if given and accepted else ""
             meaning = " ".join(field.get("description", "").split())
             if inner and "mapping" not in accepted:
-                accepted = _or(["mapping", *filter(None, [accepted])])
+                several, of, entries = accepted.rpartition("list of ")
+                accepted = several + of + _or(["mapping", *filter(None, [entries])])
             yield Row(f"{prefix}{name}", accepted, default, meaning)
         suffix = "[]" if is_list(field) else ""
         for model in inner:
@@ -142,7 +143,7 @@ def limits(field: dict[str, Any]) -> Iterator[str]:
     for key, sign in signs.items():
         # A bound near 2³¹ only means that the number must fit into 32 bits.
         if key in field and field[key] < 2**31 - 1:
-            yield f"{sign} {field[key]}"
+            yield f"{sign} {field[key]:.10g}"
 
 
 def yaml(value: Any) -> str:

@@ -12,7 +12,8 @@ from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import one_of
 from frontend.placements import PLACEMENTS
 from frontend.schema.base import Count, Iterations, Model, Whole
-from frontend.schema.quantities import PositiveTime, Time
+from frontend.schema.events import RankList
+from frontend.schema.quantities import PositiveSize, PositiveTime, Time
 from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.workloads import WORKLOADS
@@ -90,6 +91,17 @@ class Arrivals(Model):
     exponential distribution, as the seed of the scenario says."""
 
 
+class Restore(Model):
+    """The checkpoint that a job reads before it begins, as after a failure."""
+
+    bytes: PositiveSize
+    """Size of the checkpoint. Each rank of the job reads an equal part from each rank of the
+    storage, rounded up to whole bytes, all at the same time and over the network."""
+    storage: RankList
+    """Ranks of the topology that send it. No job has one of them; several jobs can have the same
+    storage."""
+
+
 class Job(Model):
     """One of several jobs that share the network: a workload on ranks of its own."""
 
@@ -109,9 +121,16 @@ class Job(Model):
     """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
     arrivals of their own together are a mix of jobs, whose shares are their rates."""
     traffic_class: TrafficClass | None = None
-    """Priority of its packets, on `express`: a port sends those of a higher class first. Each class
-    has an egress queue of its own, with the buffer and the ECN threshold of the link. ACKs have the
+    """Priority of its packets, on `express` and `flow`: a port sends those of a higher class first.
+    On `express`, each class has an egress queue of its own, with the buffer and the ECN threshold
+    of the link; on `flow`, lower classes share what higher ones leave of a link. ACKs have the
     class of the data, but those of RoCE that go first still do. null: 0 for tcp, 3 for roce."""
+    route: Whole = 0
+    """Selects paths: where the messages of a pair can take several, the job takes those that its
+    messages would take so many routes later. With a hash, that is another hash."""
+    restore: Restore | None = None
+    """The checkpoint that the job reads over the network before its first iteration, to which the
+    time counts; null: none."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None

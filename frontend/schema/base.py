@@ -1,10 +1,20 @@
 """What every model of the schema shares: strictness, and problems over several keys."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from frontend.schema.docstrings import attribute_docstrings
 
@@ -26,6 +36,31 @@ class Model(BaseModel):
         validate_default=True,
         ser_json_inf_nan="strings",
     )
+
+
+class ShortForm(Model):
+    """A part that may also be written in a short form, such as a name instead of a mapping."""
+
+    @classmethod
+    @abstractmethod
+    def whole(cls, value: Any) -> Any:
+        """Return the mapping that a short form stands for; any other value as it is."""
+
+    @classmethod
+    @abstractmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_short_form(cls, value: Any) -> Any:
+        return cls.whole(value)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [cls.short_schema(), handler.resolve_ref_schema(handler(core))]}
 
 
 def description(model: type[BaseModel], key: str) -> str:

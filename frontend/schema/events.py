@@ -12,7 +12,12 @@ def _names(value: Any) -> Any:
     return tuple(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-Ends = Annotated[tuple[str, str], BeforeValidator(_names)]
+_Name = str | int
+
+Ends = Annotated[
+    tuple[str, str],
+    BeforeValidator(_names, json_schema_input_type=tuple[_Name, _Name]),
+]
 """The names of the two nodes of a link; a number is a rank."""
 
 

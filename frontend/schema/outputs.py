@@ -1,12 +1,13 @@
-"""`outputs` and `measurement`: what a run writes, what it samples, and when it is given up."""
+"""`outputs`: what a run writes, and what it samples."""
 
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic.json_schema import JsonSchemaValue
 
-from frontend.schema.base import Model
+from frontend.schema.base import Model, ShortForm
 from frontend.schema.quantities import PositiveSize, PositiveTime, Time
 
 _RANGE = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
@@ -124,7 +125,11 @@ class Series(Model):
     four times as long."""
 
 
-class Outputs(Model):
+_BY_NAME = ("timeline", "critical_path")
+"""Outputs whose name stands for them."""
+
+
+class Outputs(ShortForm):
     """What a run writes besides its result and tables. A list such as [timeline] names outputs that
     are written with their defaults."""
 
@@ -140,36 +145,25 @@ class Outputs(Model):
     """Format of the tables and time series. Parquet needs the extra `parquet` (pyarrow)."""
     critical_path: bool = False
     """Add to the result what makes each iteration as long as it is."""
+    rtt_interval: Time = Time.parse("1ms")
+    """Interval between round-trip time samples of each flow; 0: no samples. The sample of an
+    interval is its latest round trip, by the simulator's clock. The end of the run ends one."""
 
+    @classmethod
+    def whole(cls, value: Any) -> Any:
+        """Let a list be the names of outputs with their defaults."""
+        if not isinstance(value, list):
+            return value
+        if any(name not in _BY_NAME for name in value):
+            raise ValueError("expected a list of timeline and critical_path")
+        return dict.fromkeys(value, True)
 
-def _named(value: Any) -> Any:
-    """Let a list of names stand for these outputs with their defaults."""
-    if not isinstance(value, list):
-        return value
-    if not set(value) <= {"timeline", "critical_path"}:
-        raise ValueError("expected a list of timeline and critical_path")
-    return dict.fromkeys(value, True)
-
-
-OutputChoice = Annotated[
-    Outputs,
-    BeforeValidator(
-        _named, json_schema_input_type=list[Literal["timeline", "critical_path"]] | Outputs
-    ),
-]
-"""Outputs as a mapping, or as a list of names."""
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"type": "array", "items": {"enum": list(_BY_NAME), "type": "string"}}
 
 
 def chosen(scenario: Mapping[str, Any]) -> Outputs:
     """Return the outputs that a resolved scenario asks for; none if it is of an older version."""
     return Outputs.model_validate(scenario.get("outputs", {}))
-
-
-class Measurement(Model):
-    """What cosim samples, and when it gives up a run."""
-
-    rtt_interval: Time = Time.parse("1ms")
-    """Interval between round-trip time samples of each flow; 0: no samples. The sample of an
-    interval is its latest round trip, by the simulator's clock. The end of the run ends one."""
-    time_limit: PositiveTime | None = None
-    """Simulated time after which a run fails; null: no limit."""

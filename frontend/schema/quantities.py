@@ -166,7 +166,8 @@ class SizeOrUnlimited(Size):
         try:
             return super().parse(value)
         except ValueError as error:
-            raise ValueError(f"{error}, or unlimited") from None
+            said = str(error)
+            raise ValueError(said if said.endswith("?") else f"{said}, or unlimited") from None
 
     @classmethod
     def __get_pydantic_json_schema__(

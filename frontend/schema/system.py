@@ -2,19 +2,19 @@
 
 from typing import Any, Literal
 
-from pydantic import GetJsonSchemaHandler, model_validator
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import PydanticCustomError
 
-from frontend.schema.base import Count, Model
+from frontend.schema.base import Count, Model, ShortForm
 from frontend.schema.quantities import ByteRate, Delay
 
 
-class NumberOrMapping(Model):
+class NumberOrMapping(ShortForm):
     """A mapping that may be written as one number, meant for all of its keys."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _spread(cls, value: Any) -> Any:
+    def whole(cls, value: Any) -> Any:
+        """Let a number be the value of all keys."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             return dict.fromkeys(cls.model_fields, value)
         if not isinstance(value, dict | cls):
@@ -22,11 +22,9 @@ class NumberOrMapping(Model):
         return value
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        mapping = handler.resolve_ref_schema(handler(core))
-        return {"anyOf": [{"type": "integer", "minimum": 1}, mapping]}
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"type": "integer", "minimum": 1}
 
 
 class Chunks(NumberOrMapping):
@@ -66,9 +64,9 @@ class HostCost(Model):
     one at both ends. It handles one message, or the flow's part of it, after another."""
 
     message: Delay = Delay.parse("0ns")
-    """Time for each message."""
+    """Time that a processor of the rank takes for each message."""
     bandwidth: ByteRate | None = None
-    """Rate at which it copies the bytes of a message; null: copying takes no time."""
+    """Rate at which the processor copies the bytes of a message; null: copying takes no time."""
 
 
 class System(Model):

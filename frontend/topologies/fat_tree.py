@@ -58,7 +58,7 @@ class CostEquivalentFatTreeTopology(FatTree):
     link has the rate degree × B'."""
 
     family: Literal["cost_equivalent_fat_tree"]
-    """A Fat-tree that costs as much as TopoOpt, at the prices of `cosim cost`."""
+    """A Fat-tree that costs as much as TopoOpt, at the prices of `cosim topo cost`."""
     bandwidth: Rate
     """Rate of each interface of the TopoOpt network; the Fat-tree's own rate follows from it."""
     degree: Count

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from frontend.errors import RefusedError
-from frontend.schema.base import Count, Model, Probability, cross_check_error, listed
+from frontend.schema.base import Count, Model, Probability, ShortForm, cross_check_error, listed
 from frontend.schema.files import read_bytes, read_yaml
 from frontend.schema.quantities import Buffer, Delay, PositiveSize, Quantity, Rate
 from frontend.topologies.direct_connect import check_ranks
@@ -51,11 +52,11 @@ def _name(value: Any) -> str:
     return value
 
 
-NodeName = Annotated[str, BeforeValidator(_name)]
+NodeName = Annotated[str, BeforeValidator(_name, json_schema_input_type=str | int)]
 """The name of a node."""
 
 
-class GraphNode(Model):
+class GraphNode(ShortForm):
     """A rank or a switch. A plain name stands for `{name: …}`."""
 
     name: NodeName
@@ -70,13 +71,18 @@ class GraphNode(Model):
     in_network: bool = False
     """Whether this switch adds up and multicasts what ranks send: algorithms `nvls`, `sharp`."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _from_name(cls, value: Any) -> Any:
+    def whole(cls, value: Any) -> Any:
+        """Let a name or a number stand for the node of this name."""
         return {"name": value} if isinstance(value, str | int) else value
 
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return TypeAdapter(NodeName).json_schema()
 
-class GraphLink(Model):
+
+class GraphLink(ShortForm):
     """A link between two nodes, in each direction. `[a, b]`, `[a, b, 100Gbps]` and `[a, b, 100Gbps,
     1us]` are short forms."""
 
@@ -100,14 +106,21 @@ class GraphLink(Model):
     count: Annotated[Count, Field(le=1024)] = 1
     """Number of parallel links like this one."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _from_list(cls, value: Any) -> Any:
+    def whole(cls, value: Any) -> Any:
+        """Let a list be the ends, the rate and the latency."""
         if not isinstance(value, list | tuple):
             return value
         if not 2 <= len(value) <= 4:
             raise ValueError("expected [from, to], [from, to, rate] or [from, to, rate, latency]")
         return dict(zip(("bandwidth", "latency"), value[2:], strict=False)) | {"ends": value[:2]}
+
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        parts = (NodeName, NodeName, Rate, Delay)
+        items = [TypeAdapter(kind).json_schema() for kind in parts]
+        return {"type": "array", "prefixItems": items, "minItems": 2, "maxItems": 4}
 
 
 class ClusterTopology(Model):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from frontend.errors import RefusedError
-from frontend.schema.base import Count, Model, Whole
+from frontend.schema.base import Count, ShortForm, Whole, cross_check_error
+from frontend.schema.files import read_bytes
 from frontend.schema.quantities import Delay, Rate
 from frontend.topologies.demand import WORKLOAD, DemandChoice, Discount
 from frontend.topologies.direct_connect import check_ranks
@@ -45,6 +47,9 @@ from topology_gen.networks.servers import (
 from topology_gen.topoopt import Demand, data_parallel, from_json, split_degree, topology_finder
 from topology_gen.topoopt.demand import between_servers
 
+if TYPE_CHECKING:
+    from topology_gen.formats.nccl_topology import ServerFile
+
 OUTSIDE = ("leaf", "spine", "agg", "core")
 """Beginnings of the names of the switches outside servers."""
 
@@ -67,9 +72,28 @@ Ratio = Annotated[float, Field(gt=0, le=1000)]
 """A positive ratio."""
 
 
-class ServerModel(Model):
+NUMBERS = {
+    "gpus": "gpus",
+    "scale_up_switches": "scale_up_switches",
+    "scale_up_bps": "scale_up_bandwidth",
+    "scale_up_latency_ps": "scale_up_latency",
+    "nics": "nics",
+    "nic_bps": "nic_bandwidth",
+    "pcie_bps": "pcie_bandwidth",
+    "in_network": "in_network",
+    "cpu": "cpu",
+}
+"""The key of each number of a server."""
+
+
+class ServerModel(ShortForm):
     """A server: one of the known ones, or one with other numbers. A plain name stands for
     `{model: …}`."""
+
+    file: str | None = None
+    """A topology file of NCCL (`NCCL_TOPO_DUMP_FILE`): its numbers hold where you give none, and
+    those of `model` where it does not tell them. The path is relative to the scenario's folder. The
+    result stores the numbers."""
 
     model: ServerName = "dgx_h100"
     """The server whose numbers hold where you give none."""
@@ -95,10 +119,48 @@ class ServerModel(Model):
     cpu: Literal["intel", "amd", "arm"] | None = None
     """Vendor of the processors, which post the messages of NCCL."""
 
+    @classmethod
+    def whole(cls, value: Any) -> Any:
+        """Let a name stand for the server of this name."""
+        return {"model": value} if isinstance(value, str) else value
+
+    @classmethod
+    def short_schema(cls) -> JsonSchemaValue:
+        """Return the JSON Schema of the short form."""
+        return {"enum": list(get_args(ServerName)), "type": "string"}
+
     @model_validator(mode="before")
     @classmethod
-    def _from_name(cls, value: Any) -> Any:
-        return {"model": value} if isinstance(value, str) else value
+    def _read_file(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("file"), str):
+            return value
+        from topology_gen.formats.nccl_topology import read_server  # few scenarios name a file
+
+        given = {key: item for key, item in value.items() if key != "file"}
+        try:
+            return with_file(given, read_server(read_bytes(value["file"], info)))
+        except ValueError as error:
+            raise cross_check_error(".file", str(error)) from None
+
+
+def with_file(given: Mapping[str, Any], found: ServerFile) -> dict[str, Any]:
+    """Return the keys of a server, and those that a topology file of NCCL adds.
+
+    Raises
+    ------
+    ValueError
+        The file does not tell a number, and neither is it given, nor a model that has it.
+    """
+    if "model" not in given:
+        given = {"in_network": False} | dict(given) if "in_network" in found.unknown else given
+        for number, why in found.unknown.items():
+            if NUMBERS[number] not in given:
+                raise ValueError(f"{why}: expected the key {NUMBERS[number]!r}, or a model")
+    told = {
+        NUMBERS[number]: f"{value / 1e9:.12g}Gbps" if number.endswith("_bps") else value
+        for number, value in found.numbers.items()
+    }
+    return told | dict(given)
 
 
 assert set(get_args(ServerName)) == set(SERVERS)
@@ -334,17 +396,7 @@ class _LeafSpine(ServersFamily[LeafSpineTopology]):
 
 def server(model: ServerModel) -> Server:
     """Return the server with the numbers of a model, and those of its preset for the others."""
-    given = {
-        "gpus": model.gpus,
-        "scale_up_switches": model.scale_up_switches,
-        "scale_up_bps": model.scale_up_bandwidth,
-        "scale_up_latency_ps": model.scale_up_latency,
-        "nics": model.nics,
-        "nic_bps": model.nic_bandwidth,
-        "pcie_bps": model.pcie_bandwidth,
-        "in_network": model.in_network,
-        "cpu": model.cpu,
-    }
+    given = {number: getattr(model, key) for number, key in NUMBERS.items()}
     one = SERVERS[model.model]
     return replace(one, **{key: type(getattr(one, key))(value) for key, value in given.items()
                            if value is not None})  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.collectives.registry import OPERATIONS, ROOTED
@@ -21,6 +21,7 @@ from frontend.formats.chakra.collectives import (
     check_dependencies,
     check_ends,
     dangling,
+    descriptions_of,
     groups_of,
     launches,
     peers,
@@ -31,11 +32,12 @@ from frontend.formats.chakra.decode import ChakraTrace, read_trace
 from frontend.formats.chakra.schema import ChakraType
 from frontend.formats.wiring import check_messages, check_order
 from frontend.nodes import Ids, NodeColumns, NodeType, Wide
-from frontend.schema.base import Count, Model, Problems
+from frontend.schema.base import Count, Model, Problems, listed
 from frontend.schema.compute import Compute
 from frontend.topologies import Layout, TopologyFamily
+from frontend.workloads.chakra_replicas import growing, of_all_copies, with_copies
 from frontend.workloads.compute_scale import ComputeScale, scale_problems, scaled
-from frontend.workloads.plan import Issue, Plan
+from frontend.workloads.plan import Issue, Plan, Ranks
 from frontend.workloads.registry import Chosen, WorkloadKind
 
 RANK = "{rank}"
@@ -85,6 +87,12 @@ class ChakraWorkload(Model):
     groups: str | None = None
     """JSON file that maps process groups to ranks, as ASTRA-sim reads it. METADATA nodes of the
     traces add further groups."""
+    replicas: Count = 1
+    """Copies of the traced ranks, which train with other data: rank q·n + i does what rank i of n
+    traces does. The groups that reduce gradients have the ranks of all copies."""
+    data_groups: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
+    """The names of the process groups that reduce gradients, for `replicas`; `"0"` is the group of
+    all ranks. null: those that the traces describe so (`pg_desc`)."""
     control_dependencies: bool = True
     """Whether a node waits for its control dependencies, as in ASTRA-sim. PyTorch's converter has
     written the calls of operators as such, which would wait in a cycle; MLCommons' feeder ignores
@@ -157,29 +165,34 @@ class _Chakra(WorkloadKind[ChakraWorkload]):
     def problems(
         self, workload: ChakraWorkload, ranks: int, family: TopologyFamily[Any]
     ) -> Problems:
-        for rank in (0, ranks - 1):
+        traced, rest = divmod(ranks, workload.replicas)
+        if rest or not traced:
+            yield "workload.replicas", f"expected a divisor of the {ranks} ranks of the topology"
+            return
+        of = "" if workload.replicas == 1 else f" / {workload.replicas} replicas"
+        for rank in (0, traced - 1):
             if not _file(workload, rank).is_file():
                 yield (
                     "workload.traces",
-                    f"expected a trace of each of the {ranks} ranks; "
+                    f"expected a trace of each of the {ranks} ranks{of}; "
                     + (f"{_file(workload, rank)} does not exist"),
                 )
-        if _file(workload, ranks).exists():
+        if _file(workload, traced).exists():
             yield (
                 "workload.traces",
-                f"expected traces of {ranks} ranks, as many as the topology has; "
-                f"{_file(workload, ranks)} is one more",
+                f"expected traces of {ranks} ranks{of}, as many as the topology has; "
+                f"{_file(workload, traced)} is one more",
             )
         if workload.groups is not None and not Path(workload.groups).is_file():
             yield "workload.groups", "expected a file that exists"
-        yield from scale_problems(workload.compute_scale, ranks)
+        yield from scale_problems(workload.compute_scale, traced)
 
     def plan(
         self, workload: ChakraWorkload, layout: Layout, collective: CollectiveAlgorithms | None
     ) -> Plan:
         """Return the plan of the traces. The layers are the kinds of nodes and process groups."""
         algorithms = collective or CollectiveAlgorithms()
-        ranks = layout.ranks
+        ranks = layout.ranks // workload.replicas
         raw = [
             read_trace(_file(workload, rank), workload.control_dependencies)
             for rank in range(ranks)
@@ -213,10 +226,20 @@ class _Chakra(WorkloadKind[ChakraWorkload]):
             )
             for one in matching.collectives
         ]
+        if workload.replicas == 1:
+            tables: list[tuple[Ranks, NodeColumns]] = [
+                ((rank,), nodes) for rank, nodes in enumerate(traces)
+            ]
+            return Plan(tuple(layers), issues=issues, tables=tables)
+        larger = growing(matching, [descriptions_of(one) for one in raw], workload.data_groups)
+        grows = [int(group) in larger for group in matching.group[:-1]]
         return Plan(
             tuple(layers),
-            issues=issues,
-            tables=[((rank,), nodes) for rank, nodes in enumerate(traces)],
+            issues=with_copies(issues, grows, ranks, workload.replicas),
+            tables=[
+                of_all_copies(rank, nodes, ranks, workload.replicas)
+                for rank, nodes in enumerate(traces)
+            ],
         )
 
 

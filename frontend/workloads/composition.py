@@ -83,10 +83,10 @@ class Composition:
         self._layers += [f"{name}.{layer}" for layer in plan.layers]
         return len(self._layers) - len(plan.layers)
 
-    def append(self, ranks: Ranks, node: Node) -> int:
-        """Append a node to the trace of some ranks that share it, and return its index."""
+    def append(self, ranks: Ranks, *nodes: Node) -> int:
+        """Append nodes to the trace of some ranks that share it; return the index of the last."""
         parts = self._own_trace(ranks)
-        parts.append(columns([node]))
+        parts.append(columns(nodes))
         return _size(parts) - 1
 
     def add(self, job: Placed, start: StartOf) -> dict[Ranks, tuple[int, ...]]:

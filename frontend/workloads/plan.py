@@ -63,7 +63,8 @@ class Issue(NamedTuple):
     route: int = 0
     """First of the routes that its messages take."""
     root: int = 0
-    """Rank at which a broadcast or scatter starts, or a reduce or gather ends."""
+    """Rank at which a broadcast or scatter starts, or a reduce or gather ends; of several groups,
+    that of the first one. The others have it at the same place."""
     blocks: Blocks | None = None
     """All-to-all with unequal blocks: parts of `bytes` that each member sends to each member."""
     groups: int = 1

@@ -163,7 +163,7 @@ const std::map<std::string, Entry> FABRICS{
       "analytical books a message on a link as a whole, so no part of it has arrived when the "
       "link changes"}},
     {"express", {MakeExpress, nullptr, true, true}},
-    {"flow", {MakeFlow, nullptr}},
+    {"flow", {MakeFlow, nullptr, true, true}},
     {"native",
      {MakeNative,
       "ns-3's PointToPointChannel joins two devices for the whole run, and the timers of a stock "

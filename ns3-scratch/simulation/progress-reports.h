@@ -21,7 +21,7 @@ struct RunProgress
     uint64_t events{0};         //!< number of events that ns-3 executed
     uint64_t packets{0};        //!< packets sent, ACKs included
     uint64_t deliveredBytes{0}; //!< payload bytes delivered in order
-    uint64_t totalBytes{0};     //!< payload bytes of the whole workload
+    uint64_t totalBytes{0};     //!< payload bytes of the whole workload; 0 with other traffic
 };
 
 /**

@@ -423,7 +423,8 @@ Simulation::GetProgress() const
     progress.events = ns3::Simulator::GetEventCount();
     progress.packets = m_fabric->GetSentPackets();
     progress.deliveredBytes = m_fabric->GetDeliveredBytes();
-    progress.totalBytes = m_executor->GetTotalBytes();
+    // What has been delivered of other traffic is not a part of the workload.
+    progress.totalBytes = m_stream.topology.traffic.empty() ? m_executor->GetTotalBytes() : 0;
     return progress;
 }
 

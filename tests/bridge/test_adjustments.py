@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.batch.phases import Circle, Pattern, delays
-from bridge.batch.priorities import traffic_classes
+from bridge.batch.priorities import Demand, correction, priorities_of, traffic_classes
 from bridge.cli.main import main
 from tests.bridge.job_parts import FLAT, RING
 
@@ -34,6 +34,7 @@ def meeting_ns(patterns: list[Pattern], late: list[float], load: float = 1) -> f
     return sum(max(0.0, min(a[1], b[1], period) - max(a[0], b[0], 0)) for a, b in product(*spans))
 
 
+@settings(deadline=None)
 @given(st.floats(0.02, 1), st.floats(0.02, 1), st.floats(0, 5000), st.floats(0, 5000))
 def test_two_equal_jobs_meet_as_little_as_they_must(one, other, first, second):
     """On one link, the least overlap is 1 less than the sum of their parts of the period: nothing
@@ -120,34 +121,121 @@ def test_the_best_angles_against_all(jobs, data):
         assert found <= circle.excess(other) + 1e-9
 
 
+@settings(deadline=None)
 @given(
-    st.lists(st.integers(1, 50), min_size=1, max_size=6),
-    st.integers(1, 4),
+    st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), min_size=1, max_size=5),
+    st.integers(1, 3),
     st.data(),
 )
-def test_classes_against_all_cuts(values, count, data):
-    """Every way to cut the order of intensities, and what it costs, is the oracle."""
+def test_classes_against_all_assignments(values, count, data):
+    """Every assignment in which no job is below one with less priority that it shares links with,
+    and what it costs, is the oracle."""
     names = [f"j{number}" for number in range(len(values))]
-    intensities = dict(zip(names, map(float, values), strict=True))
+    intensities = {name: float(one) for name, (one, _) in zip(names, values, strict=True)}
+    order = {name: float(one) for name, (_, one) in zip(names, values, strict=True)}
     every = [frozenset(pair) for pair in combinations(names, 2)]
     pairs = {pair for pair in every if data.draw(st.booleans())}
-    found = traffic_classes(intensities, pairs, range(count))
-    order = sorted(names, key=lambda name: (-intensities[name], name))
+    found = traffic_classes(intensities, pairs, range(count), order)
+    ranked = sorted(names, key=lambda name: (-order[name], -intensities[name], name))
+    ordered = [tuple(sorted(pair, key=ranked.index)) for pair in pairs]
+
+    def is_allowed(classes):
+        return all(classes[first] >= classes[second] for first, second in ordered)
 
     def cost(classes):
         return sum(
-            max(intensities[name] for name in pair)
-            for pair in pairs
-            if len({classes[name] for name in pair}) == 1
+            intensities[first] for first, second in ordered if classes[first] == classes[second]
         )
 
-    least = min(
-        cost(dict(zip(order, classes, strict=True)))
-        for classes in product(range(count), repeat=len(order))
-        if list(classes) == sorted(classes, reverse=True)
+    every_one = (
+        dict(zip(names, classes, strict=True))
+        for classes in product(range(count), repeat=len(names))
     )
-    assert cost(found) == least
-    assert [found[name] for name in order] == sorted(found.values(), reverse=True)
+    assert is_allowed(found)
+    assert cost(found) == min(cost(one) for one in every_one if is_allowed(one))
+
+
+def test_many_jobs_with_few_classes_keep_the_order_of_their_priorities():
+    """Of twelve jobs on one link in three classes: the least cost by a cut of their order."""
+    values = {f"j{number:02}": float(100 - number**2 // 2) for number in range(12)}
+    pairs = {frozenset(pair) for pair in combinations(values, 2)}
+    found = list(traffic_classes(values, pairs, range(3)).values())
+    assert found == sorted(found, reverse=True)
+
+    def cost(first, second):
+        parts = (range(first), range(first, second), range(second, 12))
+        ordered = list(values.values())
+        return sum(ordered[job] * (part.stop - 1 - job) for part in parts for job in part)
+
+    least = min(cost(*cut) for cut in combinations(range(1, 12), 2))
+    assert cost(found.count(2), found.count(2) + found.count(1)) == least
+
+
+def demand(period: float, sent: float, slack: float = 0, computed: float = 100) -> Demand:
+    return Demand(period, sent, slack, computed)
+
+
+def delay(own: Demand, first: Demand) -> float:
+    """The mean delay of a job behind another one, moved from turn to turn of the other."""
+    steps, total = 400, 0.0
+    for step in range(steps):
+        begin = (step + 0.5) / steps * first.period
+        at, left, turn = begin, own.sent, 0
+        while True:
+            at = max(at, turn * first.period + first.sent)
+            free = (turn + 1) * first.period - at
+            if left <= free:
+                break
+            at, left, turn = (turn + 1) * first.period, left - free, turn + 1
+        total += max(0.0, at + left - begin - own.sent - own.slack)
+    return total / steps
+
+
+@given(
+    st.tuples(st.floats(10, 100), st.floats(1, 9)),
+    st.tuples(st.floats(10, 100), st.floats(1, 60)),
+    st.floats(0, 5),
+)
+@settings(deadline=None)
+def test_the_delay_behind_another_job(other, own, slack):
+    first, job = demand(*other), demand(own[0] + own[1], own[1], slack)
+    found = job.period_behind(first) - job.period
+    assert found == pytest.approx(delay(job, first), rel=0.03, abs=0.05)
+
+
+def test_a_short_burst_waits_for_a_long_one_as_often_as_that_is_sent():
+    """The mean wait of a burst of no length: sent² / 2 · period. A whole link leaves nothing."""
+    wait = demand(100, 1e-6).period_behind(demand(50, 20)) - 100
+    assert wait == pytest.approx(20**2 / (2 * 50), rel=1e-3)
+    assert demand(100, 1).period_behind(demand(50, 50)) == float("inf")
+
+
+@given(st.floats(0.1, 10), st.floats(0, 1), st.floats(0.1, 10))
+def test_the_correction_compares_what_each_loses_behind_the_other(scale, hidden, work):
+    """A job like the reference has its priority for each unit of intensity; shorter iterations have
+    more, hidden communication less; a unit of computation cancels out."""
+    reference = demand(100, 30)
+    assert correction(reference, reference) == pytest.approx(1)
+    assert correction(demand(100, 30, computed=work), reference) == pytest.approx(1)
+    faster = correction(demand(100 / (1 + scale), 30 / (1 + scale)), reference)
+    assert faster > 1
+    assert correction(demand(100, 30, slack=30 * hidden), reference) <= 1 + 1e-9
+    assert correction(demand(100, 30, slack=100), reference) == 0
+    assert correction(reference, demand(100, 30, slack=100)) == float("inf")
+
+
+def test_equal_intensities_are_told_apart():
+    """Two jobs of equal intensity: the one with the shorter iterations comes first; of two equal
+    ones, that which does not hide its communication."""
+    patterns = {
+        "long": Pattern(1000, ((700, 1000),), {LINK: 1}),
+        "short": Pattern(500, ((350, 500),), {LINK: 1}),
+        "hidden": Pattern(1000, ((400, 700),), {LINK: 1}),
+    }
+    order = priorities_of(dict.fromkeys(patterns, 3.0), patterns)
+    assert order["short"] > order["long"] > order["hidden"]
+    assert order["long"] == pytest.approx(3)
+    assert priorities_of({"idle": float("inf")}, {}) == {"idle": float("inf")}
 
 
 def told(scenarios, tmp_path, *options):

@@ -31,7 +31,7 @@ def changes(*overrides: str) -> list[str]:
 
 def test_time_limit(small_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    limit = changes("measurement.time_limit=2us")
+    limit = changes("simulation.time_limit=2us")
     answer = CliRunner().invoke(main, ["run", str(small_file), *limit, "--out", str(out)])
     assert answer.exit_code == 1
     assert answer.stderr.startswith("Result: ")
@@ -43,7 +43,7 @@ def test_time_limit(small_file: Path, tmp_path: Path) -> None:
 
 
 def test_partial_json(small_file: Path) -> None:
-    limit = changes("measurement.time_limit=2us")
+    limit = changes("simulation.time_limit=2us")
     answer = CliRunner().invoke(main, ["run", str(small_file), *limit, "--json"])
     assert answer.exit_code == 1
     assert json.loads(answer.stdout)["status"] == "time_limit"

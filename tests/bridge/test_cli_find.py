@@ -58,6 +58,7 @@ def test_table() -> None:
     assert answer.exit_code == 0, answer.output
     assert "*" in answer.stdout
     assert "bound" in answer.stdout
+    assert "allreduce [µs]" in answer.stdout
 
 
 def test_cache() -> None:

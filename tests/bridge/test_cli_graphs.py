@@ -53,7 +53,7 @@ def test_numbers_for_people_have_few_digits_and_units() -> None:
     assert "mean_distance" in shown
     assert max(len(word) for word in shown.split() if word[0].isdigit()) <= 6
     cost = ("--servers", "128", "--degree", "4", "--bandwidth", "100Gbps")
-    bill = invoke("cost", "--architecture", "topoopt", *cost).stdout
+    bill = invoke("topo", "cost", "--architecture", "topoopt", *cost).stdout
     assert "100 Gbit/s" in bill
     assert bill.count(" dollars") == 7
 

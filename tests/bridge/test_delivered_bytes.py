@@ -16,7 +16,7 @@ ONE_MESSAGE = {"topology.ranks": 2, "workload.algorithm": "direct", "workload.by
 @pytest.mark.parametrize("fabric", ["express", "native"])
 def test_a_message_under_way_counts(small: dict[str, Any], fabric: str) -> None:
     with pytest.raises(SimulationError) as failure:
-        run(small, {**ONE_MESSAGE, "measurement.time_limit": "1ms", "fabric": fabric})
+        run(small, {**ONE_MESSAGE, "simulation.time_limit": "1ms", "fabric": fabric})
     assert failure.value.result
     network = failure.value.result.network
     assert network.messages == 0

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import bridge
-from bridge.fidelity.comparison import SHARED, Case, Row, cases, stored
 from bridge.present.report import print_report
 from bridge.results.result import Result
 from bridge.simulator.estimate_error import FILE, traits
 from frontend import load_scenario
+from tests.fidelity.comparison import SHARED, Case, Row, cases, stored
 
 STORED = json.loads((files("bridge.simulator") / FILE).read_text())
 

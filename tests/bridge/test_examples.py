@@ -97,12 +97,6 @@ def test_examples_replace_nothing() -> None:
     assert cosim("examples", "file")[0] == 2
 
 
-def test_studies_find_the_examples_anywhere() -> None:
-    code, output = cosim("fidelity", "--only", "no such case")
-    assert code != 0
-    assert "scenarios that come with cosim" not in output
-
-
 def test_stream_goes_to_the_results_by_default() -> None:
     assert cosim("init", "mine")[0] == 0
     code, output = cosim("compile", "mine.yaml", "--set", "topology.ranks=2")

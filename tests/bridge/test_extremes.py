@@ -39,7 +39,7 @@ def run(fabric: str, overrides: dict[str, Any]) -> bridge.Result:
         {"transport.min_rto": "1ps"},
         {"transport.min_rto": "1000s"},
         {"topology.buffer": "256TiB"},
-        {"measurement.rtt_interval": "1ps"},
+        {"outputs.rtt_interval": "1ps"},
     ],
     ids=str,
 )
@@ -58,7 +58,7 @@ def test_the_packet_fabrics_agree(overrides: dict[str, Any]) -> None:
         ("topology.buffer", "1000000TB", "at most 256TiB, or unlimited"),
         ("transport.min_rto", "1001s", "at most 1000s"),
         ("system.injection_latency", "1001s", "at most 1000s"),
-        ("measurement.time_limit", "1000001s", "at most 1000000s"),
+        ("simulation.time_limit", "1000001s", "at most 1000000s"),
     ],
 )
 def test_what_is_beyond_a_limit_is_refused_with_the_limit(key: str, value: str, limit: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bridge.cli.main import main
 from bridge.errors import InputError
-from bridge.fidelity import page
-from bridge.fidelity.comparison import Case, Row, cases, compare, document, summarize
+from tests.fidelity import page
+from tests.fidelity.__main__ import fidelity
+from tests.fidelity.comparison import Case, Row, cases, compare, document, summarize
 
 
 @pytest.fixture
@@ -92,16 +92,16 @@ def test_without_loss_estimates_are_near(set_: list[Case]) -> None:
 
 def test_command(scenarios: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    arguments = ["fidelity", "--only", "collective_small", "--scenarios", str(scenarios)]
+    arguments = ["--only", "collective_small", "--scenarios", str(scenarios)]
     arguments += ["--out", str(tmp_path / "results"), "--write", str(tmp_path)]
-    answer = CliRunner().invoke(main, arguments)
+    answer = CliRunner().invoke(fidelity, arguments)
     assert answer.exit_code == 0, answer.output
     assert "collective_small" in answer.stdout
     assert "[3/3]" in answer.stderr
     assert (tmp_path / "fidelity.md").read_text().startswith("# Fidelity")
     assert (tmp_path / "fidelity.svg").exists()
     # What is in the folder is not simulated again.
-    answer = CliRunner().invoke(main, [*arguments, "--json"])
+    answer = CliRunner().invoke(fidelity, [*arguments, "--json"])
     assert answer.stderr == ""
     (entry,) = json.loads(answer.stdout)
     assert set(entry["time_ns"]) == {"express", "flow", "analytical"}
@@ -111,7 +111,7 @@ def test_the_page_is_of_this_set(set_: list[Case], repository: Path) -> None:
     text = (repository / "docs" / "fidelity.md").read_text(encoding="utf-8")
     listed = text.partition("## The scenarios")[2].splitlines()
     named = [line.split("|")[1].strip() for line in listed if line.startswith("|")]
-    assert named[2:] == [case.name for case in set_], "cosim fidelity --native --write docs"
+    assert named[2:] == [case.name for case in set_], "make fidelity"
 
 
 def test_summary_of_the_page_is_that_of_its_rows(repository: Path) -> None:

@@ -239,11 +239,11 @@ def test_arguments_that_are_refused(text: str, words: str, tmp_path: Path) -> No
 def test_what_megatron_does_otherwise_is_said(tmp_path: Path) -> None:
     found, notes = megatron(
         tmp_path,
-        "--context-parallel-size 2 --cp-comm-type a2a --num-layers 16 "
+        "--context-parallel-size 2 --cp-comm-type a2a+p2p --num-layers 16 "
         "--expert-tensor-parallel-size 4",
     )
     assert found["model"]["layers"] == 16
-    words = ("--cp-comm-type: value a2a", "--num-layers: value 16: it is given", "value 4: the")
+    words = ("--cp-comm-type: value a2a+p2p", "--num-layers: value 16: it is given", "value 4: the")
     assert all(any(word in note for note in notes) for word in words)
 
 

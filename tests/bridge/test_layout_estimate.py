@@ -62,6 +62,7 @@ def estimate(source: dict[str, Any]) -> float:
         {"tp": 8, "sequence_parallel": False},
         {"cp": 4},
         {"cp": 4, "cp_exchange": "ring"},
+        {"cp": 4, "cp_exchange": "all_to_all"},
         {"pp": 4},
         {"pp": 4, "chunks": 2},
         {"pp": 2, "chunks": 8},
@@ -75,6 +76,15 @@ def test_equal_stages_without_communication(layout: dict[str, Any], recompute: s
     """Computation and the bubble of the pipeline are those of the simulation."""
     source = content(layout=layout, recompute=recompute)
     assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2e-3)
+
+
+@pytest.mark.parametrize("zero", [0, 1, 3])
+@pytest.mark.parametrize("layout", [{"dp": 8}, {"tp": 2, "pp": 2, "chunks": 4}], ids=str)
+def test_adapters(layout: dict[str, Any], zero: int) -> None:
+    """Frozen matrices have no gradient, and the embedding no backward phase."""
+    model = MODEL | {"vocabulary": 256}
+    source = content(layout=layout | {"zero": zero}, model=model, lora={"targets": ["qkv", "fc2"]})
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=5e-3)
 
 
 @pytest.mark.parametrize("layout", [{"ep": 8}, {"ep": 4, "tp": 2}, {"ep": 2, "pp": 2}], ids=str)

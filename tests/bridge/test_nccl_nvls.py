@@ -85,7 +85,7 @@ def test_smaller_chunks_take_longer(mebibytes: int, measured: float) -> None:
 def test_two_servers_join_by_trees() -> None:
     """2 × 8 H200 with 400 Gb/s (nebius/ml-cookbook, runai/README.md): 67.4 ms for 16 GiB."""
     result = bridge.run(scenario(16 * GIB, servers=2))
-    assert result.collectives[0].choice.startswith("Algo NVLSTREE proto SIMPLE")
+    assert result.collectives[0].choice.startswith("Algo NVLS_TREE proto SIMPLE")
     assert result.time_ns / 1e6 == pytest.approx(67.369, rel=0.05)
     # Each server has a NIC for each GPU, or trees would need other heads.
     assert not choice(size=GIB, servers=2, nics=4).startswith("Algo NVLS")

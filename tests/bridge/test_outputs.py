@@ -39,7 +39,9 @@ def test_json_is_the_saved_result(result: Result, tmp_path: Path) -> None:
 
 def test_extensions(tmp_path: Path) -> None:
     assert output_for(tmp_path / "Layers.SVG") is LAYERS
-    with pytest.raises(InputError, match=r"a\.xyz: .* expected one of \.svg, .*\.json, \.txt"):
+    with pytest.raises(
+        InputError, match=r"a\.xyz: .* expected one of \.html, \.svg, .*\.json, \.txt"
+    ):
         output_for(tmp_path / "a.xyz")
 
 

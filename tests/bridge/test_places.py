@@ -76,7 +76,7 @@ def test_results_are_those_of_this_machine(
 def test_an_error_costs_one_point(
     small: dict[str, Any], tmp_path: Path, machines: Machines
 ) -> None:
-    late = Point("late", load_scenario(small, {"measurement.time_limit": "1ns"}))
+    late = Point("late", load_scenario(small, {"simulation.time_limit": "1ns"}))
     error, after = run_points(
         [late, *points(small, "4KB")], place=RayCluster("ray"), folder=tmp_path
     )

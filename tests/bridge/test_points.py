@@ -88,7 +88,7 @@ def test_results_outlive_new_keys_of_the_format(small: dict[str, Any], tmp_path:
 
 
 def test_a_failure_costs_one_point(small: dict[str, Any], tmp_path: Path) -> None:
-    failing = point(small, "late", **{"measurement.time_limit": "1us"})
+    failing = point(small, "late", **{"simulation.time_limit": "1us"})
     late, fine = run_points([failing, point(small, "fine")], folder=tmp_path)
     assert fine.error is None
     assert late.error
@@ -202,7 +202,7 @@ def test_a_result_does_not_depend_on_earlier_points(small: dict[str, Any]) -> No
     points = [
         point(small, "p", **losses),
         point(small, "native", fabric="native"),
-        point(small, "failure", **{"measurement.time_limit": "1us"}),
+        point(small, "failure", **{"simulation.time_limit": "1us"}),
         point(small, "flow", fabric="flow"),
         point(small, "again", **losses),
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bridge import InputError, register
-from frontend.collectives import ALGORITHMS
+from frontend.collectives import ALGORITHMS, Algorithm, CollectiveError
 
 NOTEBOOK = """
 import json, sys, types
@@ -63,6 +63,14 @@ def test_own_parts_of_a_notebook(tmp_path: Path, repository: Path) -> None:
 def test_what_cannot_be_registered() -> None:
     with pytest.raises(InputError, match="expected an object of one of the classes Algorithm"):
         register(3)  # type: ignore[type-var]
+    for name in ("my star", "", 5):
+        entry = Algorithm(name, "text", {"barrier": lambda group_size: None})  # type: ignore
+        with pytest.raises(InputError, match=f"{name!r}: expected a name of letters, digits"):
+            register(entry)
+    with pytest.raises(CollectiveError, match="mine: barrier: expected a function, not 5"):
+        Algorithm("mine", "text", {"barrier": 5})  # type: ignore[dict-item]
+    with pytest.raises(CollectiveError, match="mine: expected at least one operation"):
+        Algorithm("mine", "text", {})
     before = ALGORITHMS["ring"]
     with pytest.raises(InputError, match="'ring' is registered twice"):
         register(before)

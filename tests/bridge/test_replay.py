@@ -93,7 +93,7 @@ def test_the_time_limit_cuts_a_run_that_is_played(repository: Path) -> None:
     scenario = repository / "scenarios" / "llm_llama3_8b_small.yaml"
     partial = []
     for mode in ("auto", "off"):
-        changes = {"simulation.replay": mode, "measurement.time_limit": "1ms"}
+        changes = {"simulation.replay": mode, "simulation.time_limit": "1ms"}
         with pytest.raises(bridge.SimulationError) as caught:
             bridge.run(scenario, changes)
         assert caught.value.result is not None

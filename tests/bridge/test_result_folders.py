@@ -98,7 +98,7 @@ def test_a_folder_in_use(cosim, small_file: Path) -> None:
 
 
 def test_an_incomplete_result_does_not_replace_a_complete_one(cosim, small_file: Path) -> None:
-    limited = ("run", small_file, "--set", "measurement.time_limit=2us", "--out", "mine")
+    limited = ("run", small_file, "--set", "simulation.time_limit=2us", "--out", "mine")
     complete, partial = Path("mine/result.json"), Path("mine/result.partial.json")
 
     assert cosim(*limited).stderr.startswith("Result: mine/result.json\n")

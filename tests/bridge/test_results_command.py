@@ -86,6 +86,16 @@ def test_a_label_is_kept_as_it_is_or_refused(
     assert label_of(folder) == text
 
 
+def test_another_file_does_not_stand_for_the_result_beside_it(three: Path) -> None:
+    folder = three / "small/workload.bytes=4KB"
+    for name in ("notes.yaml", "copy.json"):
+        (folder / name).write_bytes((folder / "result.json").read_bytes())
+        said = CliRunner().invoke(main, ["results", "remove", f"{folder}/{name}", "--yes"])
+        assert said.exit_code == 2
+        assert said.stderr == f"cosim: {folder}/{name}: expected a result.json, or its folder\n"
+        assert (folder / "result.json").exists()
+
+
 def test_only_what_a_run_wrote_is_removed(three: Path) -> None:
     sweep, mine = three / "small/topology.ranks", three / "small/topology.ranks/mine.txt"
     mine.write_text("mine")

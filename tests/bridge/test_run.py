@@ -57,6 +57,15 @@ def test_progress_reaches_the_total(small: dict[str, Any]) -> None:
     assert {total for *_, total in seen} == {4 * 2 * 3 * 16_000_000}
 
 
+def test_the_total_is_not_known_with_other_traffic(small: dict[str, Any]) -> None:
+    """What has been delivered of the bursts is not a part of the workload's bytes."""
+    seen: list[int] = []
+    burst = {"event": "incast", "at": "0us", "target": 0, "sources": [1, 2], "bytes": "1MB"}
+    changes = {"workload.bytes": "64MB", "events": [burst]}
+    bridge.run(small, changes, progress=lambda progress: seen.append(progress.total_bytes))
+    assert set(seen) == {0}
+
+
 def test_error_in_a_progress_callback_ends_the_run(small: dict[str, Any]) -> None:
     def fail(progress: Snapshot) -> None:
         raise LookupError("from the callback")
@@ -68,7 +77,7 @@ def test_error_in_a_progress_callback_ends_the_run(small: dict[str, Any]) -> Non
 
 def test_failed_run_keeps_its_result(small: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(SimulationError) as caught:
-        bridge.run(small, {"measurement.time_limit": "2us"}, out=tmp_path)
+        bridge.run(small, {"simulation.time_limit": "2us"}, out=tmp_path)
     assert caught.value.result is not None
     assert caught.value.result.status == "time_limit"
     assert bridge.Result.load(tmp_path) == caught.value.result

@@ -162,7 +162,7 @@ def test_files_that_the_scenario_names_are_found_from_the_folder(tmp_path, monke
 
 
 def test_only_training_has_a_strategy(small):
-    with pytest.raises(InputError, match=r"workload\.kind: collective, expected training or llm"):
+    with pytest.raises(InputError, match=r"kind: value collective: expected training or llm"):
         Job(load_scenario(small))
 
 

@@ -78,13 +78,27 @@ def test_python_is_not_blamed_on_options(small_file: Path) -> None:
         bridge.sweep(small_file, {"topology.ranks": [2]}, {"seed": 0})
 
 
-@pytest.mark.parametrize("over", [{"topology.ranks": 4}, ["topology.ranks"], {"seed": None}])
+@pytest.mark.parametrize(
+    "over", [{"topology.ranks": 4}, ["topology.ranks"], {"seed": None}, {"seed": {1, 2}}]
+)
 def test_values_that_are_not_several(small_file: Path, over: Any) -> None:
     with pytest.raises(InputError, match=r"^over: .*: expected a (list|mapping) of "):
         bridge.sweep(small_file, over)
 
 
-@pytest.mark.parametrize("overrides", [{"topology.ranks", 4}, 4, [("topology.ranks", 4)]])
+def test_what_makes_no_point(small_file: Path) -> None:
+    with pytest.raises(InputError, match=r"^topology\.ranks: no value, expected a list of values$"):
+        bridge.sweep(small_file, {"topology.ranks": []})
+    with pytest.raises(InputError, match=r"^jobs: value 0: expected at least 1$"):
+        bridge.sweep(small_file, {"topology.ranks": [2]}, jobs=0)
+    for seeds in (0, "3"):
+        with pytest.raises(InputError, match=rf"^seeds: value {seeds!r}: expected a whole number"):
+            bridge.sweep(small_file, {"topology.ranks": [2]}, seeds=seeds)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^over: no key, expected a mapping"):
+        bridge.search_keys(small_file, {})
+
+
+@pytest.mark.parametrize("overrides", [{"topology.ranks", 4}, 4, [("topology.ranks", 4)], {5: "4"}])
 def test_overrides_of_another_form(small_file: Path, overrides: Any) -> None:
     with pytest.raises(frontend.ScenarioError, match=r"^overrides: value .*: expected a mapping"):
         bridge.run(small_file, overrides)
@@ -216,7 +230,7 @@ def test_what_came_from_over_is_blamed_on_it(small_file: Path) -> None:
 def test_json_and_a_failure(small_file: Path) -> None:
     """A time limit that one point keeps and one does not."""
     answer = sweep(
-        small_file, "--set", "measurement.time_limit=12us", "--over", "workload.bytes=4KB,64MB",
+        small_file, "--set", "simulation.time_limit=12us", "--over", "workload.bytes=4KB,64MB",
         "--json",
     )  # fmt: skip
     assert answer.exit_code == 1

@@ -255,7 +255,7 @@ def test_stages_that_share_a_trace_name_their_own_peers(repository: Path, tmp_pa
 def test_a_run_that_stops_early_has_a_complete_file(repository: Path, tmp_path: Path) -> None:
     scenario = repository / "scenarios" / "dlrm_hier_opt_small.yaml"
     with pytest.raises(bridge.SimulationError):
-        bridge.run(scenario, ["measurement.time_limit=15us", "outputs=[timeline]"], out=tmp_path)
+        bridge.run(scenario, ["simulation.time_limit=15us", "outputs=[timeline]"], out=tmp_path)
     document = read(tmp_path)
     assert document["otherData"]["simulated_ns"] == 15_000
     assert slices(document)

@@ -20,7 +20,9 @@ import bridge
 from bridge.errors import InputError
 from bridge.present.metrics import METRICS
 from bridge.present.quantities import steady, time_text
+from bridge.results.labels import set_label
 from bridge.view.estimates import Estimator
+from bridge.view.pages import titles
 from bridge.view.server import ADDRESS, ViewServer
 from tests.bridge.browser import browser_page, chromium
 
@@ -76,6 +78,15 @@ def test_the_list_has_links_to_every_result(server: ViewServer) -> None:
         status, shown, _ = ask(server, f"/{server.token}/{unescape(link)}")
         assert status == 200
         assert "<b>" not in shown
+
+
+def test_names_are_labels_or_what_was_set(tmp_path: Path) -> None:
+    places = ["first/topology.bandwidth=400Gbps_seed=2", "first/seed=3", "my_run"]
+    for place in places:
+        (tmp_path / place).mkdir(parents=True)
+    set_label(tmp_path / "first/seed=3", "baseline")
+    shown = titles({place: tmp_path / place / "result.json" for place in places})
+    assert list(shown.values()) == ["first / bandwidth=400Gbps, seed=2", "baseline", "my_run"]
 
 
 def test_results_are_compared(server: ViewServer) -> None:

@@ -43,7 +43,6 @@ SHORTER = [
     (r"/shared/", "shared/"),
     (r"seed=1,2,[\d,]+", "seed=1,2"),
     (r"jobs_thousand.yaml --placements 1", "jobs_queue_small.yaml --placements 1"),
-    (r"^fidelity( --native --write docs --store .*)?$", "fidelity --only collective"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),
     (r"dims=16x16", "dims=4x4"),

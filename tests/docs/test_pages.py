@@ -61,6 +61,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{path}#{anchor}"
 
 
+@by_page
+def test_a_picture_is_shown_once(page: Path) -> None:
+    """Two charts of a study with one name would overwrite each other."""
+    shown = re.findall(r"!\[[^]]*\]\(([^)]*)\)", page.read_text(encoding="utf-8"))
+    assert len(shown) == len(set(shown))
+
+
 #: Files that are named as such but not in the repository: a program that make builds, another
 #: repository's page.
 ELSEWHERE = {"ns3-scratch/replay", "docs/Tutorial.md"}

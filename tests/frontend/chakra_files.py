@@ -79,7 +79,12 @@ def write(folder: Path, ranks: Sequence[Rank], zipped: bool = False) -> str:
 
 
 def scenario(
-    folder: Path, ranks: Sequence[Rank], groups: Mapping[str, Any] | None = None, **changes: Any
+    folder: Path,
+    ranks: Sequence[Rank],
+    groups: Mapping[str, Any] | None = None,
+    *,
+    copies: int = 1,
+    **changes: Any,
 ) -> dict[str, Any]:
     """Return a scenario that reads traces; `changes` go to the workload."""
     workload: dict[str, Any] = {"kind": "chakra", "traces": write(folder, ranks)}
@@ -90,10 +95,10 @@ def scenario(
         "fabric": "analytical",
         "topology": {
             "family": "flat",
-            "ranks": len(ranks),
+            "ranks": copies * len(ranks),
             "bandwidth": "100Gbps",
             "latency": "1us",
             "buffer": "unlimited",
         },
-        "workload": workload | changes,
+        "workload": workload | ({"replicas": copies} if copies > 1 else {}) | changes,
     }

@@ -134,7 +134,7 @@ def test_settings_are_the_scenarios():
         "transport.variant=dctcp",
         "transport.ecn=true",
         "switches.ecn_threshold=200KB",
-        "measurement.time_limit=1s",
+        "simulation.time_limit=1s",
         "seed=7",
     )
     settings, tcp = records["settings"], records["settings"].tcp

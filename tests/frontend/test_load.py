@@ -141,6 +141,13 @@ def test_all_problems_are_kept_and_the_first_is_the_text(write):
     assert str(caught.value) == caught.value.problems[0]
 
 
+def test_the_text_of_a_scenario_is_no_path():
+    with pytest.raises(
+        ScenarioError, match=r"^scenario: a text of several lines: expected the path"
+    ):
+        load_scenario(FLAT)
+
+
 def test_a_dict_has_no_file_to_name():
     with pytest.raises(ScenarioError) as caught:
         load_scenario({"topology": 3, "workload": {"kind": "dlrm"}})
@@ -218,7 +225,7 @@ def test_errors_in_merged_values_name_their_line(
 def test_deep_nesting_is_one_sentence(tmp_path, text):
     file = tmp_path / "x.yaml"
     file.write_text(text)
-    with pytest.raises(ScenarioError, match=r"x\.yaml:1: expected YAML, but more than 50 levels$"):
+    with pytest.raises(ScenarioError, match=r"x\.yaml:1: expected YAML \(more than 50 levels\)$"):
         load_scenario(file)
 
 

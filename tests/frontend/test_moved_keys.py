@@ -15,7 +15,7 @@ from frontend import ScenarioError, load_scenario
 from frontend.errors import ScenarioWarning, name_of
 from frontend.loading.convert import converted
 from frontend.loading.load import read_scenario
-from frontend.loading.moved import MOVED
+from frontend.loading.moved import MOVED, in_new_places
 from frontend.yaml_document import read
 from topology_gen import specs
 
@@ -175,6 +175,15 @@ def test_an_override_of_an_old_key_sets_the_new_one(tmp_path, begin):
             scenario = load_scenario(document, overrides)
             assert scenario.links.mtu == int(value[:-1])
             assert "mtu" not in scenario.resolved()["transport"]
+
+
+def test_a_new_place_in_a_part_that_is_no_mapping():
+    with pytest.raises(ScenarioError) as caught:
+        in_new_places({"outputs": ["timeline"], "measurement": {"rtt_interval": "1us"}})
+    assert str(caught.value) == (
+        "measurement.rtt_interval: value 1us: expected only the new key outputs.rtt_interval, "
+        "and outputs as a mapping"
+    )
 
 
 def test_an_override_of_an_old_part():

@@ -11,6 +11,7 @@ from frontend import ScenarioError, compile_scenario, load_scenario
 from frontend.loading.problems import key_paths
 from frontend.resolve import resolve
 from frontend.topologies.flat import HierarchicalTopology
+from frontend.topologies.graph import GraphTopology
 
 ROOT = Path(__file__).parents[2]
 COLLECTIVE = ROOT / "scenarios" / "collective.yaml"
@@ -42,7 +43,7 @@ HIERARCHICAL = ROOT / "scenarios" / "dlrm_hier_small.yaml"
         ("transport.min_rto=1ms", lambda s: s.transport.min_rto == 10**9),
         ("fabric=native", lambda s: s.fabric == "native"),
         ("description=a=b", lambda s: s.description == "a=b"),
-        ("measurement.time_limit=null", lambda s: s.measurement.time_limit is None),
+        ("simulation.time_limit=null", lambda s: s.simulation.time_limit is None),
     ],
 )
 def test_every_key_of_the_contract_can_be_set(override, read):
@@ -76,6 +77,58 @@ def test_an_item_of_a_list_can_be_set():
 def test_one_number_for_all_spreads_before_one_of_them_is_changed():
     scenario = load_scenario(COLLECTIVE, ["system.chunks=8", "system.chunks.all_reduce=2"])
     assert (scenario.system.chunks.all_reduce, scenario.system.chunks.all_to_all) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("short", "override", "whole"),
+    [
+        (
+            {"server": "p5"},
+            {"topology.server.nics": 8},
+            {"server": {"model": "p5", "nics": 8}},
+        ),
+        (
+            {"outputs": ["timeline"]},
+            {"outputs.format": "parquet"},
+            {"outputs": {"timeline": True, "format": "parquet"}},
+        ),
+        (
+            {"model": "mixtral_8x7b"},
+            {"workload.model.layers": 2, "workload.model.experts": {"count": 64}},
+            {"model": {"card": "mixtral_8x7b", "layers": 2, "experts": {"count": 64}}},
+        ),
+    ],
+)
+def test_a_key_of_a_part_in_its_short_form(short, override, whole):
+    def scenario(part):
+        family = {"family": "rail_only", "servers": 2, "buffer": "64MB"}
+        model = {"kind": "llm", "model": part.get("model", "llama3_8b"), "global_batch": 16}
+        model["check_memory"] = False
+        blocks = {"topology": family | {"server": part.get("server", "p5")}, "workload": model}
+        return blocks | {key: part[key] for key in ("outputs",) if key in part}
+
+    assert load_scenario(scenario(short), override) == load_scenario(scenario(whole))
+
+
+def test_an_item_in_its_short_form():
+    ends = [["gpu0", "s", "100Gbps"], ["gpu1", "s", "100Gbps"]]
+    graph = {"family": "graph", "links": ends, "latency": "1us", "buffer": "64MB"}
+    work = {"kind": "collective", "operation": "barrier", "algorithm": "direct"}
+    loaded = load_scenario(
+        {"topology": graph, "workload": work}, {"topology.links.1.latency": "2us"}
+    )
+    assert isinstance(loaded.topology, GraphTopology)
+    second = loaded.topology.links[1]
+    assert (second.ends, second.bandwidth, second.latency) == (("gpu1", "s"), 10**11, 2 * 10**6)
+
+
+def test_a_part_that_no_mapping_stands_for_is_not_lost():
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario({"outputs": ["timelines"]}, ["outputs.format=csv"])
+    assert str(caught.value) == (
+        "override outputs.format=csv: outputs: value ['timelines']: "
+        "expected a list of timeline and critical_path"
+    )
 
 
 def test_a_scenario_keeps_its_derived_defaults_open():
@@ -122,7 +175,7 @@ def test_the_original_is_left_alone():
         (
             "workload={}",
             "missing key: expected one of collective, dlrm, moe, training, cluster, llm, chakra, "
-            "goal",
+            "goal; the override replaces all of workload",
         ),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from frontend import load_scenario
 from frontend.loading.problems import key_paths
 from frontend.scenario import json_schema
+from frontend.schema.files import read_yaml
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
 NAMES = [path.stem for path in SCENARIOS]
@@ -29,6 +31,32 @@ def test_json_schema_refuses_unknown_keys_and_describes_the_known():
             for name, prop in model["properties"].items():
                 # A part without a text of its own has the text of its model.
                 assert "$ref" in prop or prop.get("description"), name
+
+
+@pytest.fixture(scope="module")
+def editor():
+    """What an editor checks a scenario with."""
+    return Draft202012Validator(json.loads(json_schema.text()))
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=NAMES)
+def test_an_editor_finds_no_mistake_in_a_stored_scenario(editor, path):
+    editor.validate(read_yaml(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("dgx_h100_small", "server: dgx_h100 ", "server: dgx_h1000 "),
+        ("incast_roce_small", "100Gbps, 1us]", "100, 1us]"),
+        ("llm_llama3_8b_small", "card: llama3_8b", "cart: llama3_8b"),
+        ("dlrm_hier", "schema_version: 1", "schema_version: 1\noutputs: [timelines]"),
+    ],
+)
+def test_an_editor_finds_a_mistake(editor, name, old, new):
+    text = next(path for path in SCENARIOS if path.stem == name).read_text(encoding="utf-8")
+    assert old in text
+    assert not editor.is_valid(read_yaml(text.replace(old, new)))
 
 
 def test_every_key_has_a_description():

@@ -85,7 +85,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         },
         "system": {"chunks": draw(st.sampled_from([1, 3]))},
         **draw(transports(port_bytes)),
-        "measurement": {"rtt_interval": draw(st.sampled_from(["0", "1us", "100us"]))},
+        "outputs": {"rtt_interval": draw(st.sampled_from(["0", "1us", "100us"]))},
     }
 
 

@@ -104,7 +104,7 @@ def network(chance: random.Random) -> dict[str, Any]:
         },
         "workload": {"kind": "collective", "operation": "barrier", "algorithm": "direct"},
         **transport(chance, mtu),
-        "measurement": {"rtt_interval": chance.choice(["0", "1us", "100us", "1ms"])},
+        "outputs": {"rtt_interval": chance.choice(["0", "1us", "100us", "1ms"])},
     }
 
 

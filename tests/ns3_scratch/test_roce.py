@@ -469,7 +469,7 @@ def check_that_it_ends(folder: Any, data: st.DataObject) -> str:
         routing={"policy": choose("ecmp", "spray", "flowlet"), "detection": "20us"},
         switches={"buffer_sharing": "pfc", "pfc": pfc} if lossless else {},
         events=events,
-        measurement={"time_limit": "1s"},
+        simulation={"time_limit": "1s"},
     )
     try:
         result = bridge.run(content)

@@ -209,8 +209,8 @@ class Digraph:
             unreached = np.argwhere(np.isinf(hops))
             if unreached.size:
                 raise ConnectivityError(
-                    f"not connected: there is no path from node {rows[unreached[0][0]]} "
-                    f"to node {unreached[0][1]}"
+                    f"{self.name}: not connected: there is no path from node "
+                    f"{rows[unreached[0][0]]} to node {unreached[0][1]}"
                 )
             yield hops
 

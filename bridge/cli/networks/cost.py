@@ -1,4 +1,4 @@
-"""``cosim cost``: what the parts of a network cost."""
+"""``cosim topo cost``: what the parts of a network cost."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ FAT_TREE = "fat_tree"
 def cost_command(
     architecture: str, servers: int, degree: int, bandwidth: str, seed: int, as_json: bool
 ) -> None:
-    """Compute what a network costs in dollars, part by part.
+    """Compute what a network of an architecture costs in dollars, part by part.
 
     With fat_tree, the command finds the fat tree of full bisection bandwidth that costs as much as
     topoopt does. It prints the bandwidth B' of that tree as equivalent_bandwidth_bps; each server
     has one link of D times B'. All prices come from Table 2 of the TopoOpt paper (Wang et al.,
-    NSDI 2023)."""
+    NSDI 2023). `cosim topo show` adds up the parts of a scenario's network, at your prices."""
     known = [*ARCHITECTURES, FAT_TREE]
     if architecture not in known:
         raise InputError(f"--architecture {architecture}: {one_of(architecture, known)}")

@@ -334,7 +334,7 @@ def _print(answer: dict[str, Any], last: Literal["workload_us"] | None) -> None:
     bound = answer["bound"]
     rows.append(["  bound", "", "", _shown(bound, "allreduce_us"), _shown(bound, "all_to_all_us")])
     # Names that fit into 80 columns can be copied into other commands.
-    headings = [column.replace("_us", "\n[µs]") for column in columns]
+    headings = [column.replace("_us", " [µs]") for column in columns]
     output().print(table(["topology", *headings, "duplex"], rows))
 
 

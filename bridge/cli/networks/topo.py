@@ -12,6 +12,7 @@ _HOMES = {
     "plot": "networks.graphs:plot_command",
     "export": "networks.graphs:export_command",
     "prices": "networks.prices:prices_command",
+    "cost": "networks.cost:cost_command",
     "find": "networks.find:find_command",
     "all-to-all": "networks.graphs:all_to_all_command",
     "totient": "networks.topoopt:totient_command",

@@ -100,8 +100,10 @@ def read_json_list(path: Path) -> list[Any]:
 
 
 def _pair(entry: Any) -> Any:
-    """Return a link without the rate and latency that may follow."""
-    return entry[:2] if isinstance(entry, list) and 2 < len(entry) <= 4 else entry
+    """Return a link without the rate and latency that may follow, which are text with a unit."""
+    more = entry[2:] if isinstance(entry, list) else []
+    is_link = 1 <= len(more) <= 2 and all(isinstance(one, str) for one in more)
+    return entry[:2] if is_link else entry
 
 
 @dataclass(frozen=True)

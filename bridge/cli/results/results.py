@@ -119,9 +119,11 @@ def remove_command(paths: tuple[Path, ...], yes: bool) -> None:
 
     The folder of a sweep stands for all of its results. Other files in the folders stay."""
     found = list(dict.fromkeys(one for path in paths for one in results_at(path)))
+    for one in found:
+        if one.name != FILE_NAME and not one.is_dir():
+            raise InputError(f"{one}: expected a {FILE_NAME}, or its folder")
+        Result.load(one)  # nothing else is removed
     folders = [one if one.is_dir() else one.parent for one in found]
-    for folder in folders:
-        Result.load(folder)  # nothing else is removed
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("without a terminal that can ask, expected --yes")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from bridge.batch.cluster import ClusterEstimate, estimate
-from bridge.batch.hosts import HostFailures
+from bridge.batch.interference import NO_JOBS
+from bridge.batch.parts import KINDS, Failures, PartFailures
 from bridge.cli.console import output
 from bridge.cli.options import (
+    OutPath,
     Quantity,
     json_option,
     out_file_option,
@@ -19,8 +22,10 @@ from bridge.cli.options import (
     seed_option,
     set_option,
 )
+from bridge.errors import InputError
 from bridge.files import write_whole
 from bridge.present.pictures.chart_picture import draw_chart
+from bridge.present.pictures.figure import require_matplotlib, require_picture
 from bridge.present.pictures.job_charts import job_rows
 from bridge.present.progress import Reporter, reporter_for
 from bridge.present.quantities import percent_text, time_text
@@ -30,7 +35,27 @@ from bridge.simulator.simulate import load, run
 from frontend import Scenario, units
 from frontend.loading.overrides import Override
 
+Command = Callable[..., None]
+
 _MOST_JOBS = 20
+
+
+def _failing(kind: str, part: str) -> Callable[[Command], Command]:
+    """Add the options that let parts of a kind fail."""
+    time = Quantity(units.TIME)
+    mtbf = click.option(
+        f"--{kind}-mtbf",
+        metavar="TIME",
+        type=time,
+        help=f"Mean time from the repair of {part} to its next failure, such as 3600000s.",
+    )
+    repair = click.option(
+        f"--{kind}-repair",
+        metavar="TIME",
+        type=time,
+        help=f"With --{kind}-mtbf: time until {part} that has failed is up again.",
+    )
+    return lambda command: mtbf(repair(command))
 
 
 @click.command("cluster")
@@ -44,22 +69,13 @@ _MOST_JOBS = 20
     help="Placements of each kind to simulate. Others take the time of the first of their kind. "
     "By default, all that differ.",
 )
-@click.option(
-    "--host-mtbf",
-    metavar="TIME",
-    type=Quantity(units.TIME),
-    help="Let hosts fail: mean time from the repair of one to its next failure, such as 3600000s.",
-)
-@click.option(
-    "--host-repair",
-    metavar="TIME",
-    type=Quantity(units.TIME),
-    help="With --host-mtbf: time until a host that has failed is up again.",
-)
+@_failing("host", "a host")
+@_failing("nic", "the NIC of a rank")
+@_failing("switch", "a switch between servers")
 @click.option(
     "--plot",
     metavar="PICTURE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutPath(dir_okay=False, path_type=Path),
     help="Draw when jobs wait, run and restart, as .svg, .png or .pdf.",
 )
 @out_file_option("Write what --json prints to this file.", metavar="FILE.json")
@@ -69,11 +85,10 @@ def cluster_command(
     overrides: list[Override],
     seed: int | None,
     placements: int | None,
-    host_mtbf: int | None,
-    host_repair: int | None,
     plot: Path | None,
     out: Path | None,
     as_json: bool,
+    **rates: int | None,
 ) -> None:
     """Estimate when and where the jobs of a large cluster run.
 
@@ -81,7 +96,12 @@ def cluster_command(
     wait as they would in one simulation of all; where the loads of jobs on a link add up to more
     than it carries, they slow down."""
     loaded = load(scenario, overrides, seed)
-    failures = _failures(host_mtbf, host_repair)
+    if not loaded.jobs:
+        raise InputError(f"{scenario}: {NO_JOBS}")
+    if plot is not None:
+        require_matplotlib()
+        require_picture(plot)
+    failures = _failures(rates)
     with Reporter() if as_json else reporter_for(Console(stderr=True)) as reporter:
         count = 0
 
@@ -103,12 +123,19 @@ def cluster_command(
         _print(found)
 
 
-def _failures(mtbf: int | None, repair: int | None) -> HostFailures | None:
-    if (mtbf is None) != (repair is None):
-        raise click.UsageError("expected --host-mtbf and --host-repair together")
-    if mtbf == 0 or repair == 0:
-        raise click.UsageError(f"--host-{'repair' if mtbf else 'mtbf'}: expected more than 0s")
-    return None if mtbf is None or repair is None else HostFailures(mtbf, repair)
+def _failures(rates: Mapping[str, int | None]) -> Failures:
+    found = {}
+    for kind in KINDS:
+        mtbf, repair = rates[f"{kind}_mtbf"], rates[f"{kind}_repair"]
+        if (mtbf is None) != (repair is None):
+            raise click.UsageError(f"expected --{kind}-mtbf and --{kind}-repair together")
+        if mtbf == 0 or repair == 0:
+            raise click.UsageError(
+                f"--{kind}-{'repair' if mtbf else 'mtbf'}: expected more than 0s"
+            )
+        if mtbf is not None and repair is not None:
+            found[kind] = PartFailures(mtbf, repair)
+    return found
 
 
 def _draw(found: ClusterEstimate, file: Path) -> None:
@@ -156,7 +183,16 @@ def _print(found: ClusterEstimate) -> None:
 
 def _failures_text(found: ClusterEstimate) -> str:
     text = f"{sum(job.failures for job in found.jobs)}"
-    if found.host_failures:
+    parts = [
+        f"{count} of {name}"
+        for count, name in (
+            (found.host_failures, "hosts"),
+            (found.nic_failures, "NICs"),
+            (found.switch_failures, "switches"),
+        )
+        if count
+    ]
+    if parts:
         hit = sum(job.interruptions for job in found.jobs)
-        text += f", and {found.host_failures} of hosts, which interrupted jobs {hit} times"
+        text += f", and {' and '.join(parts)}, by which jobs lost ranks {hit} times"
     return text

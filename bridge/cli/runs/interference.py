@@ -114,7 +114,7 @@ def interference_command(
         alone = simulate(points(loaded, together))
         found = interference(together, alone)
         if priorities is not None or phases is not None:
-            changes = adjustments(found, alone, priorities, phases)
+            changes = adjustments(loaded, found, alone, priorities, phases)
             (changed,) = simulate([adjusted_point(loaded, together, changes)])
             after = slowdowns_of(changed, alone)
             fair = fairness([job.slowdown for job in after])
@@ -162,7 +162,16 @@ def _print(found: Interference) -> None:
 
 def _print_adjusted(found: Adjusted) -> None:
     console = output()
-    headings = ("adjusted", "class", "GPU intensity", "delay", "together", "slowdown")
+    headings = (
+        "adjusted",
+        "class",
+        "path",
+        "GPU intensity",
+        "priority",
+        "delay",
+        "together",
+        "slowdown",
+    )
     rows = [_adjusted_cells(job, found.adjustments[job.name]) for job in found.jobs]
     console.print(table((*headings, "worst iteration"), rows))
     console.print(
@@ -179,7 +188,9 @@ def _adjusted_cells(job: JobSlowdown, change: Adjustment) -> tuple[str, ...]:
     return (
         job.name,
         "–" if change.traffic_class is None else str(change.traffic_class),
-        "–" if change.gpu_intensity is None else f"{change.gpu_intensity:.3g}",
+        "–" if change.route is None else str(change.route),
+        _number(change.gpu_intensity),
+        _number(change.priority),
         time_text(change.delay_ns),
         time_text(job.together_ns),
         _ratio(job.slowdown),
@@ -210,6 +221,10 @@ def _pair_cells(pair: SharedLinks) -> tuple[str, ...]:
         scaled_text(pair.second_bytes, "B"),
         time_text(pair.overlap_ns),
     )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _ratio(value: float) -> str:

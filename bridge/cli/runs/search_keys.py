@@ -137,7 +137,7 @@ def _left_out(search: KeySearch) -> str:
     count = len(search.invalid)
     are = "1 more is" if count == 1 else f"{count} more are"
     which = f"; with {', '.join(never)} none of those tried is" if never else ""
-    return f"{are} no valid scenario{which}: {next(iter(search.invalid.values()))}"
+    return f"{are} not valid{which}: {next(iter(search.invalid.values()))}"
 
 
 def _cell(goal: Goal, outcome: Outcome | None) -> str:

@@ -12,6 +12,7 @@ from bridge.files import prepare_directory, write_whole
 from frontend.errors import ScenarioError
 from frontend.formats.astra_sim import CommandLine, import_run, scenario_text
 from frontend.formats.job_traces import read_table, read_traces, traced_scenario
+from frontend.formats.nccl_server import read_server_file, server_scenario
 from frontend.formats.training.huggingface import card, read_config
 from frontend.formats.training.keys import Keys
 from frontend.formats.training.megatron import (
@@ -26,6 +27,8 @@ from frontend.loading.load import load_scenario, scenario_content
 from frontend.resolve.layout import layout
 from frontend.scenario.model import MOST_JOBS
 from frontend.schema.files import allow_files
+from frontend.topologies.servers import with_file
+from topology_gen.networks.servers import SERVERS
 
 _NOTHING = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "8B"}
 """A workload of a job that only lets the topology be read."""
@@ -165,6 +168,38 @@ def torchtitan_command(toml: Path, config: Path | None, gpus: int | None, out: P
     _write_training(training_scenario(toml.stem, count, work), "torchtitan", keys, out)
 
 
+@import_group.command("nccl-topology")
+@click.argument("topology", metavar="FILE.XML", type=existing_file)
+@click.option(
+    "--model",
+    type=click.Choice(sorted(SERVERS)),
+    help="The known server that has what the file does not tell.",
+)
+@click.option(
+    "--servers", type=click.IntRange(min=1), default=2, show_default=True, help="Servers."
+)
+@out_file_option("The scenario to write; NAME.yaml by default.")
+def nccl_topology_command(
+    topology: Path, model: str | None, servers: int, out: Path | None
+) -> None:
+    """Make a scenario from a topology file of NCCL.
+
+    FILE.XML is what NCCL writes to NCCL_TOPO_DUMP_FILE: GPUs, NVLinks, PCIe links and NICs of a
+    server. The scenario is an all-reduce on such servers, on rails. The command names what it
+    leaves out."""
+    found = read_server_file(topology)
+    try:
+        server = with_file({"model": model} if model else {}, found)
+    except ValueError as error:
+        raise ScenarioError(f"{topology}: {error}") from None
+    made = server_scenario(topology.stem, server, servers, found.net_latency_us)
+    notes = [f"{topology}: {note}" for note in found.notes]
+    if model and found.unknown:
+        lacks = ", ".join(dict.fromkeys(found.unknown.values()))
+        notes.append(f"{topology}: {lacks}: as {model} has them")
+    _write(made, "nccl-topology", notes, out)
+
+
 @import_group.command("jobs")
 @click.argument("traces", metavar="FILE...", nargs=-1, required=True, type=existing_file)
 @click.option(
@@ -207,14 +242,18 @@ def jobs_command(
 
 def _write_training(made: dict[str, Any], command: str, keys: Keys, out: Path | None) -> None:
     """Check and write a scenario, and say what differs; one that needs more memory is said, too."""
-    file = out or Path(f"{made['name']}.yaml")
     try:
         load_scenario(made)
     except ScenarioError as error:
         made["workload"]["check_memory"] = False
-        load_scenario(made)  # anything else is wrong
         keys.notes.append(f"{keys.path}: {error}")
-    notes = [*keys.notes, NETWORK]
+    _write(made, command, [*keys.notes, NETWORK], out)
+
+
+def _write(made: dict[str, Any], command: str, notes: list[str], out: Path | None) -> None:
+    """Check and write a scenario, and say its notes."""
+    file = out or Path(f"{made['name']}.yaml")
+    load_scenario(made)
     write_whole(file, training_text(made, command, notes).encode())
     for note in notes:
         click.echo(f"note: {note}", err=True)

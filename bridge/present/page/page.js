@@ -21,7 +21,8 @@
   // take several lines.
   const narrow = window.matchMedia("(max-width: 40rem)");
   const lines = (text, most) => {
-    const cut = new RegExp(`.{1,${most - 1}}[,:] |.{1,${most}}`, "gs");
+    if (String(text).length <= most) return String(text);
+    const cut = new RegExp(`.{1,${most - 1}}(?:[,:] |_)|.{1,${most}}`, "gs");
     return String(text).match(cut).map((line) => line.trim()).join("<br>");
   };
   const fitted = (chart) => {

@@ -63,6 +63,13 @@ def new_figure(width: float, height: float) -> Figure:
     return matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
 
 
+def require_picture(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if the extension of a file names no picture format."""
+    file = Path(path)
+    if file.suffix.lower() not in PICTURES:
+        raise InputError(f"{file}: expected a picture with the extension {', '.join(PICTURES)}")
+
+
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure without dates or random ids, so that the same figure gives the same file.
 
@@ -73,10 +80,9 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
+    require_picture(path)
     file = Path(path)
     ending = file.suffix.lower()
-    if ending not in PICTURES:
-        raise InputError(f"{file}: expected a picture with the extension {', '.join(PICTURES)}")
     content = BytesIO()
     dates = {".svg": "Date", ".pdf": "CreationDate"}
     metadata = {dates[ending]: None} if ending in dates else None

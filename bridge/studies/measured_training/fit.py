@@ -108,11 +108,14 @@ def with_software(one: Fit, every: list[Fit], table: Table) -> Fit:
 
 
 def main() -> None:
-    """Fit all groups."""
-    table = Table()
+    """Fit the groups whose names contain a word, or all groups."""
+    words, table = sys.argv[1:], Table()
     known = table.fits if (FOLDER / "fits.csv").exists() else {}
     found = []
     for group, runs in table.groups.items():
+        if group in known and words and not any(word in group for word in words):
+            found.append(known[group])
+            continue
         found.append(fit(group, runs, known[group].efficiency if group in known else 0.5))
         print(*found[-1], sep=" | ", file=sys.stderr, flush=True)
     with (FOLDER / "fits.csv").open("w", encoding="utf-8", newline="") as file:

@@ -199,8 +199,8 @@ def row(clone: Clone, folder: PurePosixPath, hidden: Sequence[str]) -> dict[str,
     seen = Measured({}, None, 0, "") if blind else measured(clone, folder)
     nodes, each = _count(machine["number_of_nodes"]), _count(machine["accelerators_per_node"])
     tp, pp, cp = (
-        _count(settings.get(f"{name}_PARALLEL", "")) or 1
-        for name in ("TENSOR_MODEL", "PIPELINE_MODEL", "CONTEXT")
+        _count(settings.get(f"{name}_PARALLEL", settings.get(short, ""))) or 1
+        for name, short in (("TENSOR_MODEL", "TP"), ("PIPELINE_MODEL", "PP"), ("CONTEXT", "CP"))
     )
     replicas = nodes * each // (tp * pp * cp)
     batch = _count(settings.get("MINIBS", "")) * replicas or _count(settings.get("BATCHSIZE", ""))
@@ -214,7 +214,7 @@ def row(clone: Clone, folder: PurePosixPath, hidden: Sequence[str]) -> dict[str,
         "cp": cp,
         "pp": pp,
         "chunks": _count(settings.get("INTERLEAVED_PIPELINE", "")) or 1,
-        "micro_batch": settings.get("MICRO_BATCH_SIZE", ""),
+        "micro_batch": settings.get("MICRO_BATCH_SIZE", settings.get("MBS", "")),
         "global_batch": seen.said.get("global_batch_size", batch),
         "sequence": seen.said.get("max_sequence_length", ""),
         "precision": "fp4" if settings.get("FP4") == "True" else "fp8" if settings else "",

@@ -1,7 +1,8 @@
-"""Predict all runs, and write `predictions.csv`.
+"""Predict runs, and write `predictions.csv`.
 
-``python -m bridge.studies.measured_training.predictions`` takes some minutes. Blind runs keep the
-prediction that was stored first: a change of the model does not change it.
+``python -m bridge.studies.measured_training.predictions [GROUP …]`` predicts the groups whose names
+contain a word, or all groups, in some minutes. Blind runs keep the prediction that was stored
+first: a change of the model does not change it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from bridge.studies.measured_training.runs import FOLDER, Prediction, Table, wri
 
 
 def main() -> None:
-    """Predict all runs."""
-    table = Table()
+    """Predict the runs."""
+    words, table = sys.argv[1:], Table()
     known = table.predictions if (FOLDER / "predictions.csv").exists() else {}
     done: dict[str, Result] = {}
     rows = []
     for run in table.runs.values():
-        if run.blind and run.id in known:
+        chosen = not words or any(word in run.group for word in words)
+        if run.id in known and (run.blind or not chosen):
             rows.append(known[run.id])
             continue
         results = {}

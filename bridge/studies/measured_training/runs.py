@@ -31,6 +31,13 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 """Models that have no card."""
 
 
+_CONTEXT = {"p2p": "ring", "a2a": "all_to_all"}
+"""What options say about `layout.cp_exchange`, by the names of Transformer Engine."""
+
+_WHOLE_CHUNKS = 10**12
+"""Weights of a bucket that no chunk of a stage fills: its gradients are reduced together."""
+
+
 class Chip(NamedTuple):
     """An accelerator, and the links of the machines that these runs had."""
 
@@ -222,14 +229,19 @@ class Run(NamedTuple):
             "zero": int("zero1" in self.options),
             "sequence_parallel": "no_sequence_parallel" not in self.options,
             "order": "tp-cp-ep-pp-dp" if "pp_inside" in self.options else "tp-cp-ep-dp-pp",
+            "cp_exchange": next(
+                (how for name, how in _CONTEXT.items() if name in self.options), "all_gather"
+            ),
         }
 
     def _workload(self) -> dict[str, Any]:
         has = self.options.__contains__
         recompute = "full" if has("full_recompute") else "none"
         gradient = 2 if has("bf16_gradients") else 4
-        bucket = self._number("bucket")
+        bucket = _WHOLE_CHUNKS if has("chunk_buckets") else self._number("bucket")
+        lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
         return {
+            **({} if lora is None else {"lora": lora}),
             "precision": "bf16" if self.precision == "bf16" else "fp8",
             "fp8_scaling": "current" if has("current_scaling") else "delayed",
             "gradient_element": f"{gradient}B",
@@ -237,7 +249,11 @@ class Run(NamedTuple):
             "gather_element": "1B" if has("fp8_gather") else "2B",
             "recompute": "selective" if has("selective_recompute") else recompute,
             "flash_attention": not has("no_flash"),
-            "overlap": {"tp": has("tp_overlap"), "gather": has("gather")},
+            "overlap": {
+                "tp": has("tp_overlap"),
+                "gather": has("gather"),
+                "dp": not has("late_gradients"),
+            },
         }
 
     def _compute(self, efficiency: float, shapes: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ INTRODUCTION = """\
 This page repeats experiments of two publications about RoCE: Y. Li et al., "HPCC: high precision
 congestion control", SIGCOMM 2019, and Y. Zhu et al., "Congestion control for large-scale RDMA
 deployments" (DCQCN), SIGCOMM 2015. Networks and runs are smaller, so that the whole page takes
-minutes. [RoCE](roce.md) explains the terms. To make this page, run
+three minutes of CPU time. [RoCE](roce.md) explains the terms. To make this page, run
 
 ```sh
 cosim study roce --scale full --page docs/reproduction_roce.md

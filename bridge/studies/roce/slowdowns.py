@@ -136,6 +136,7 @@ def p95(traffic: Traffic, flows: Sequence[Done], group: str) -> float:
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the slowdowns of the congestion controls by traffic and size."""
     reductions = []
+    panels = []
     for traffic in TRAFFICS:
         flows = drawn(traffic, scale)
         ended = {
@@ -159,7 +160,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         text = f"{traffic.text}: the longest queue is shorter with HPCC than with DCQCN."
         yield FIGURE.order(text, queues["DCQCN"] / queues["HPCC"])
         title = f"95th percentile of the slowdown, {traffic.text}"
-        yield FIGURE.lines(title, CLASSES, "slowdown", {c: list(slow[c].values()) for c in slow})
+        panels.append((traffic.text, {c: list(slow[c].values()) for c in slow}))
         rows = [
             [
                 control,
@@ -171,6 +172,8 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
             for control in CONTROLS
         ]
         yield FIGURE.table(title, ("", "flows", *CLASSES, "longest queue, kB", "pauses"), rows)
+    title = "95th percentile of the slowdown by size"
+    yield FIGURE.lines(title, CLASSES, "slowdown", *panels)
     text = "What HPCC leaves of the 95th percentile of DCQCN or TIMELY, at best ('by up to 95 %')."
     yield FIGURE.share(text, 0.05, min(reductions))
 

@@ -102,10 +102,10 @@ def _text(degree: int, rate_bps: int) -> str:
 
 NOTES = """\
 The prices are those of Table 2 in Appendix G. Each cost is the mean over five random draws of the
-fibres' lengths (`cosim cost` draws once). 400 Gbps are two ports of 200 Gbps on one NIC ($815),
-because Table 2 ends at 200 Gbps and a NIC has two ports; four ports of 100 Gbps would take two NICs
-($1356), and an Ideal Switch with d × B = 400 Gbps would cost 6 % more. The Fat-tree costs as much
-as TopoOpt by definition, so the table shows its bandwidth. SiP-ML is the most expensive
+fibres' lengths (`cosim topo cost` draws once). 400 Gbps are two ports of 200 Gbps on one NIC
+($815), because Table 2 ends at 200 Gbps and a NIC has two ports; four ports of 100 Gbps would take
+two NICs ($1356), and an Ideal Switch with d × B = 400 Gbps would cost 6 % more. The Fat-tree costs
+as much as TopoOpt by definition, so the table shows its bandwidth. SiP-ML is the most expensive
 architecture in the paper; its parts are not on the market, and the paper gives no prices. The paper
 does not say over which servers and bandwidths its averages are.
 """

@@ -124,7 +124,14 @@ def nvls_plan(setting: Setting) -> Plan:
     )
 
 
-def _sharp_plan(setting: Setting) -> Plan:
+def sharp_plan(setting: Setting, *, own_switches: bool = True) -> Plan:
+    """Return the plan of trees of switches.
+
+    Parameters
+    ----------
+    own_switches : bool
+        Whether the switches of servers add up inside, if they can; otherwise ranks do.
+    """
     ranks, size = list(setting.ranks), len(setting.ranks)
     local = 1
     if setting.operation == "all_reduce" and setting.layout.super_node is not None:
@@ -137,7 +144,7 @@ def _sharp_plan(setting: Setting) -> Plan:
         star(setting, ranks[first : first + local], is_inside=True)
         for first in range(0, size, local)
     ]
-    inside = min(map(len, stars)) if local > 1 else 0
+    inside = min(map(len, stars)) if local > 1 and own_switches else 0
     every = [tree for place in places for tree in place]
     number = numbers_of(ranks, every, (switch for one in stars for switch in one[:inside]))
     numbered = tuple(
@@ -174,7 +181,7 @@ def depth_of(tree: Edges) -> int:
     return max(level.values())
 
 
-class _Pace(NamedTuple):
+class Pace(NamedTuple):
     """How fast a plan is."""
 
     rate_bps: float
@@ -191,19 +198,20 @@ class _Pace(NamedTuple):
         return self.latency_ps + self.message_ps(plan, part)
 
 
-def _pace(setting: Setting, plan: Plan) -> _Pace:
+def pace_of(setting: Setting, plan: Plan) -> Pace:
+    """Return how fast a plan is."""
     network, ends = setting.network(), np.array(plan.links, np.int64)
     paths = network.node_paths(ends[:, 1], ends[:, 0])
     begin = paths.begin[:-1].astype(np.int64)
     latency = np.add.reduceat(network.latency_ps[paths.links], begin)
     rate = np.minimum.reduceat(network.rate_bps[paths.links], begin)
     total = np.bincount(ends[:, 1], rate, network.nodes)[list(setting.ranks)]
-    return _Pace(float(total.min()), float(latency.max()))
+    return Pace(float(total.min()), float(latency.max()))
 
 
 def _filling(setting: Setting, plan: Plan) -> float:
     """Return the time to fill the pipeline of one segment, over all other time of a chunk."""
-    pace, chunk = _pace(setting, plan), setting.chunk_bytes
+    pace, chunk = pace_of(setting, plan), setting.chunk_bytes
     latency = plan.hops * (pace.latency_ps + setting.hop_ps / 2)
     data = plan.load * chunk * _PS_BITS / pace.rate_bps
     filling = plan.filling * pace.message_ps(plan, chunk)
@@ -228,7 +236,7 @@ def window_of(setting: Setting, plan: Plan, segments: int, waits_ps: float = 0) 
     waits_ps : float
         Time on the way that is not the network's.
     """
-    pace, segment = _pace(setting, plan), setting.chunk_bytes / segments
+    pace, segment = pace_of(setting, plan), setting.chunk_bytes / segments
     each = max(plan.load * segment * _PS_BITS / pace.rate_bps, 1)
     around = plan.back * pace.hop_ps(plan, segment) + 2 * setting.hop_ps + waits_ps
     window = 1 + ceil(around / each)
@@ -286,7 +294,7 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
             segments = segments_in(setting, plan)
         except CollectiveError:
             continue
-        pace = _pace(setting, plan)
+        pace = pace_of(setting, plan)
         segment = setting.chunk_bytes / segments
         data = plan.load * setting.chunks * setting.chunk_bytes
         times[name] = (
@@ -297,7 +305,7 @@ def estimate_ps(setting: Setting) -> dict[str, float]:
     return times
 
 
-_PLANS = {"nvls": nvls_plan, "sharp": _sharp_plan}
+_PLANS = {"nvls": nvls_plan, "sharp": sharp_plan}
 
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
 

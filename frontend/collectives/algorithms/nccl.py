@@ -17,7 +17,8 @@ A ring enters a server by the NIC of its channel, and leaves by the same one. If
 another NIC, it sends its messages over the scale-up network to the GPU of that NIC, which passes
 them on (PXN). A tree is a chain inside a server and a double binary tree between servers.
 Where the switches of servers reduce, there are NVLS and NVLS tree, too
-(`frontend.collectives.algorithms.nccl_nvls`).
+(`frontend.collectives.algorithms.nccl_nvls`); for one rank a server, parallel aggregated trees
+(`frontend.collectives.algorithms.nccl_pat`).
 
 Source: NVIDIA/nccl 5067397, `src/graph/tuning.cc`, `src/graph/connect.cc`, `src/include/device.h`;
 S. Jeaugey, "Massively scale your deep learning training with NCCL 2.4", NVIDIA (2019).
@@ -41,6 +42,13 @@ from frontend.collectives.algorithms.double_binary_tree import (
     filling,
     over_trees,
 )
+from frontend.collectives.algorithms.in_network import Plan
+from frontend.collectives.algorithms.nccl_collnet import (
+    collnet_options,
+    collnet_plan,
+    collnet_protocol,
+    joins,
+)
 from frontend.collectives.algorithms.nccl_nvls import (
     NVLS_KINDS,
     options_of,
@@ -48,14 +56,18 @@ from frontend.collectives.algorithms.nccl_nvls import (
     protocol_of,
     reduces,
 )
+from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
+from frontend.collectives.nccl_collnet_tuner import COLLNET_KINDS, collnet_candidates
 from frontend.collectives.nccl_plugins import PLUGINS, Plugin
 from frontend.collectives.nccl_tuner import (
     BASE_US,
     LIMITS,
     P2P_LL_BYTES,
+    PAT_RANK_US,
     PROTOCOLS,
     WIRE,
     Choice,
+    Kind,
     Machine,
     candidates,
     round_us,
@@ -89,6 +101,9 @@ from frontend.collectives.setting import Setting
 
 Orders = tuple[tuple[int, ...], ...]
 """The members in the order of the ring of each channel."""
+
+SWITCH_KINDS = (*NVLS_KINDS, *COLLNET_KINDS)
+"""The algorithms in which switches add up."""
 
 _PPM = 10**6
 _MOST_WAITING = 2**22
@@ -250,6 +265,7 @@ def _build(
     protocol: Protocol | None = None,
     order: tuple[tuple[str, Any], ...] = (),
     switches: tuple[tuple[str, Any], ...] = (),
+    buffers: Buffers | None = None,
     dimension: str = "scale_out",
     root: int = 0,
 ) -> AnyProgram:
@@ -262,7 +278,7 @@ def _build(
     group_size : int
         Number of members.
     algorithm : str
-        ``ring``, ``tree``, ``nvls`` or ``nvls_tree``; an all-to-all has none.
+        ``ring``, ``tree``, ``pat``, or one of `SWITCH_KINDS`; an all-to-all has none.
     place : Place, optional
         Where the members are; by default, each is a server with one NIC.
     segments : int
@@ -274,7 +290,9 @@ def _build(
     order : tuple of pairs
         Options of `direct`, for an all-to-all.
     switches : tuple of pairs
-        Options of the program in switches, for NVLS.
+        Options of the program in switches, for one of `SWITCH_KINDS`.
+    buffers : Buffers, optional
+        How blocks go through the buffers of PAT; by default, one by one.
     dimension : str
         Network dimension of the program.
     root : int
@@ -292,9 +310,11 @@ def _build(
     elif operation in ROOTED:
         known_root(root, group_size)
         program = _chains(operation, group_size, where, root, segments, dimension)
-    elif algorithm in NVLS_KINDS:
+    elif algorithm in SWITCH_KINDS:
         inside = {"dimension": dimension, "segments": segments, **dict(switches)}
         program = all_reduce("nccl", group_size, **inside)
+    elif algorithm == "pat":
+        program = parallel_trees(operation, group_size, buffers or Buffers(), dimension)
     elif algorithm == "tree":
         trees = trees_of(group_size, where)
         program = over_trees("nccl", trees, [{} for _ in trees], segments, dimension, window)
@@ -386,6 +406,7 @@ def _machine(setting: Setting, place: Place) -> Machine:
         cpu=setting.layout.cpu,
         version=int(setting.given.nccl_version.removeprefix("2.")),
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
+        joins=setting.operation == "all_reduce" and joins(setting, local),
     )
 
 
@@ -411,7 +432,8 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
     if setting.operation == "all_to_all":
         small = size // len(setting.ranks) <= P2P_LL_BYTES
         return [Choice("ring", "LL" if small else "Simple", 0.0)]
-    found = candidates(machine, setting.operation, size)
+    others = collnet_candidates(machine, setting.operation, size)
+    found = candidates(machine, setting.operation, size, others)
     if not found:
         plugin = machine.plugin
         allowed = ", ".join((*plugin.kinds, *plugin.protocols))
@@ -457,6 +479,8 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)]
+    if choice.kind == "pat":
+        launch += PAT_RANK_US * machine.ranks * given.nccl_step
     return Protocol(
         local_members=machine.local,
         near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
@@ -544,11 +568,17 @@ def _choose(setting: Setting) -> dict[str, Any]:
     place = _place(setting)
     machine = _machine(setting, place)
     choice = _ranked(setting, machine)[0]
-    if choice.kind in NVLS_KINDS:
-        inside = options_of(setting, machine, choice.kind)
+    if choice.kind in SWITCH_KINDS:
+        if machine.servers > 1 and choice.kind != "nvls_tree":
+            plan = _joined(setting, place, choice.kind)
+            inside = collnet_options(setting, machine, choice.kind, plan)
+            protocol = collnet_protocol(setting, machine, choice.kind, plan)
+        else:
+            inside = options_of(setting, machine, choice.kind)
+            protocol = protocol_of(setting, machine, choice.kind)
         return options | {
             "algorithm": choice.kind,
-            "protocol": protocol_of(setting, machine, choice.kind),
+            "protocol": protocol,
             "segments": inside.pop("segments"),
             "switches": tuple(sorted(inside.items())),
         }
@@ -559,15 +589,25 @@ def _choose(setting: Setting) -> dict[str, Any]:
         options |= _pipeline(setting, machine, choice)
     elif setting.operation in ROOTED or choice.kind == "tree":
         options["segments"] = _segments(setting, place)
+    if choice.kind == "pat":
+        block = -(-setting.chunk_bytes // machine.ranks)
+        options["buffers"] = buffers_of(setting.operation, machine.ranks, block, machine.nics)
     return options | {"algorithm": choice.kind}
+
+
+def _joined(setting: Setting, place: Place, kind: Kind) -> Plan:
+    """Return the switches of an algorithm in which those between servers add up."""
+    return collnet_plan(setting, kind, place.heads, place.local_size)
 
 
 def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
     """Return the ranks, and the switches that add up for them."""
     kind = options.get("algorithm")
-    if kind not in NVLS_KINDS:
+    if kind not in SWITCH_KINDS:
         return setting.ranks
-    plan = plan_of(setting, kind)
+    place = _place(setting)
+    far = kind != "nvls_tree" and len(setting.ranks) > place.local_size
+    plan = _joined(setting, place, kind) if far else plan_of(setting, kind)
     if not plan.options.items() <= dict(options["switches"]).items():
         raise CollectiveError("switches join the groups in different ways")
     return tuple(plan.number)

@@ -91,6 +91,16 @@ def groups_of(trace: ChakraTrace, ranks: int) -> Groups:
     return found
 
 
+def descriptions_of(trace: ChakraTrace) -> Mapping[str, str]:
+    """Return what the METADATA nodes of a trace say that its groups are for, by name."""
+    return {
+        str(one["pg_name"]): str(one["pg_desc"])
+        for _, values in trace.inputs
+        for one in _listed(values)
+        if one.get("pg_desc")
+    }
+
+
 def _listed(values: str) -> Iterator[Mapping[str, Any]]:
     """Yield the descriptions of groups in the inputs of a node, however deep they are quoted."""
     for text in (values, values[2:-2]):

@@ -179,8 +179,9 @@ def _layout(keys: Keys) -> dict[str, Any]:
         parts = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
         found["zero"] = parts.get(str(strategy), 3)
     exchange = keys.take("cp-comm-type", "p2p")
-    found["cp_exchange"] = "all_gather" if exchange == "all_gather" else "ring"
-    if found["cp"] > 1 and exchange not in ("p2p", "all_gather"):
+    known = {"all_gather": "all_gather", "a2a": "all_to_all", "p2p": "ring"}
+    found["cp_exchange"] = known.get(str(exchange), "ring")
+    if found["cp"] > 1 and exchange not in known:
         keys.note("--cp-comm-type", exchange, "the scenario passes keys and values on in a ring")
     experts = keys.count("expert-tensor-parallel-size")
     if experts is not None and experts != found["tp"]:

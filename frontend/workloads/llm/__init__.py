@@ -14,7 +14,13 @@ from typing import Any
 
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.goodput import Period
-from frontend.models.transformer import token_flop
+from frontend.models.transformer import (
+    adapted_matrices,
+    adapter,
+    multiplied_weights,
+    token_flop,
+    weights,
+)
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.llm.estimate import Layers, iteration_ps
@@ -33,6 +39,13 @@ from frontend.workloads.registry import (
     WorkloadKind,
 )
 
+_CONTEXT = {
+    "all_gather": ("all_gather", "reduce_scatter"),
+    "ring": (),
+    "all_to_all": ("all_to_all",),
+}
+"""The collectives of cp by `layout.cp_exchange`."""
+
 
 class _Llm(WorkloadKind[LlmWorkload]):
     model = LlmWorkload
@@ -45,10 +58,10 @@ class _Llm(WorkloadKind[LlmWorkload]):
         self, workload: LlmWorkload, collective: CollectiveAlgorithms | None
     ) -> Iterator[Chosen]:
         layout, chosen = workload.layout, workload.algorithms
-        sums = ("all_gather", "reduce_scatter")
+        sums = _CONTEXT["all_gather"]
         used = {
             "tp": sums if layout.sequence_parallel else ("all_reduce",),
-            "cp": sums if layout.cp_exchange == "all_gather" else (),
+            "cp": _CONTEXT[layout.cp_exchange],
             "ep": ("all_to_all",),
             "dp": sums if layout.zero else ("all_reduce",),
         }
@@ -117,9 +130,17 @@ class _Llm(WorkloadKind[LlmWorkload]):
 
 
 def _flop(workload: LlmWorkload) -> int:
-    """Return the FLOPs of the model in an iteration."""
-    sequence = workload.model.sequence
-    return workload.global_batch * sequence * token_flop(workload.model, sequence)
+    """Return the FLOPs of the model in an iteration.
+
+    A frozen weight counts 4 FLOPs for each token instead of 6, as it has no gradient.
+    """
+    card, sequence = workload.model, workload.model.sequence
+    flop = token_flop(card, sequence)
+    if workload.lora is not None:
+        matrices, rank = adapted_matrices(card), workload.lora.rank
+        each = sum(weights(adapter(matrices[name], rank)) for name in workload.lora.targets)
+        flop += 6 * card.layers * each - 2 * multiplied_weights(card)
+    return workload.global_batch * sequence * flop
 
 
 def _peak_flops(workload: LlmWorkload, ranks: int) -> int:
@@ -206,6 +227,12 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         yield "workload.layout.ep", f"expected a divisor of dp ({dp})"
     if card.experts is not None and card.experts.count % layout.ep:
         yield "workload.layout.ep", f"expected a divisor of the {card.experts.count} experts"
+    local = kv // layout.tp if kv % layout.tp == 0 else 1
+    if layout.cp_exchange == "all_to_all" and local % layout.cp:
+        expected = f"expected a divisor of the {local} heads of keys on a rank, as heads are shared"
+        yield "workload.layout.cp", expected
+    if workload.lora is not None and (card.experts or card.latent_attention) is not None:
+        yield "workload.lora", "expected null, because the model has experts or latent attention"
     yield from _routing_problems(workload)
     yield from _failure_problems(workload, ranks)
     each = workload.micro_batch * dp

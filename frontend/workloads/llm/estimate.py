@@ -69,6 +69,8 @@ class Layers:
         self.embedding = self.output = _NOTHING
         if card.vocabulary:
             self.embedding = self._phases(LayerBuilder.embed, LayerBuilder.embed_backward, 1)
+            if workload.lora is not None:
+                self.embedding = self.embedding._replace(backward=0.0)
             self.output = self._phases(LayerBuilder.output, LayerBuilder.output_backward, 1)
 
     def serve(self, workload: LlmWorkload) -> bool:
@@ -223,21 +225,24 @@ def _stage(workload: LlmWorkload, layers: Layers, exchange: _Exchange, own: list
     card, layout = workload.model, workload.layout
     last = layout.pp * layout.chunks - 1
     whole = _NOTHING
-    parts: list[tuple[Phases, Weights, int]] = []
+    parts: list[tuple[Phases, Weights, Weights, int]] = []
     for chunk in own:
         for layer, number in alike(card, chunk.layers):
             phases = layers.expert if has_experts(card, layer) else layers.dense
-            parts.append((phases, layer_weights(card, layout, layer), number))
+            held, trained = (layer_weights(workload, layer, trained=only) for only in (False, True))
+            parts.append((phases, held, trained, number))
         if card.vocabulary and chunk.number == 0:
-            parts.append((layers.embedding, embedding_weights(card, layout), 1))
+            held, trained = (embedding_weights(workload, trained=only) for only in (False, True))
+            parts.append((layers.embedding, held, trained, 1))
         if card.vocabulary and chunk.number == last:
-            parts.append((layers.output, output_weights(card, layout), 1))
-    for phases, weights, number in parts:
+            held, trained = (output_weights(workload, trained=only) for only in (False, True))
+            parts.append((layers.output, held, trained, 1))
+    for phases, held, trained, number in parts:
         found = phases
         if layout.zero == 3:
-            gather = exchange.gather(weights)
-            reduce = exchange.reduce(weights) if workload.overlap.dp else 0.0
-            again = 0.0 if phases is layers.output else gather
+            gather = exchange.gather(held)
+            reduce = exchange.reduce(trained) if workload.overlap.dp else 0.0
+            again = gather if phases.backward and phases is not layers.output else 0.0
             found = Phases(
                 max(phases.forward, gather), max(phases.backward, again + reduce), phases.weights
             )
@@ -282,12 +287,12 @@ def _begin_ps(
     workload: LlmWorkload, exchange: _Exchange, own: Phases, first: Chunk, stage: int
 ) -> float:
     """Return how long a stage waits for weights that are gathered at the begin of an iteration."""
-    card, layout = workload.model, workload.layout
+    layout = workload.layout
     if layout.zero not in (1, 2) or not workload.overlap.gather:
         return 0.0
     hidden = (layout.chunks - 1) * layout.pp * own.forward / layout.chunks
-    every = exchange.gather(stage_weights(card, layout, stage))
-    return max(exchange.gather(chunk_weights(card, layout, first)), every - hidden)
+    every = exchange.gather(stage_weights(workload, stage, trained=True))
+    return max(exchange.gather(chunk_weights(workload, first, trained=True)), every - hidden)
 
 
 def _end_ps(
@@ -300,7 +305,7 @@ def _end_ps(
 ) -> float:
     """Return how long a stage reduces, updates and gathers after its last backward step."""
     layout = workload.layout
-    weights = stage_weights(workload.model, layout, stage)
+    weights = stage_weights(workload, stage, trained=True)
     reduced, last = exchange.buckets(weights)
     if not workload.overlap.dp:
         exposed = reduced * (micro_batches if layout.zero >= 2 else 1)
@@ -325,7 +330,7 @@ def _tied_ps(workload: LlmWorkload, layers: Layers) -> float:
     """Return the time to add up the gradients of a tied embedding."""
     layout, grid = workload.layout, layers.grid
     size = table_weights(workload.model, layout) * workload.gradient_element
-    if not workload.model.tied_embedding or layout.pp == 1 or not size:
+    if not workload.model.tied_embedding or layout.pp == 1 or not size or workload.lora:
         return 0.0
     groups = grid.across((0, layout.pp - 1))
     stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)

@@ -24,6 +24,8 @@ from frontend.errors import ScenarioError
 from frontend.kernels import Kernels, kernels
 from frontend.models.transformer import (
     Matrix,
+    adapted_matrices,
+    adapter,
     attention_matrices,
     head_widths,
     kv_elements,
@@ -240,6 +242,18 @@ class Operators:
         """Keys and values of whole sequences: the buffer of an all-gather in cp."""
         return self.layout.cp * self.own_kv_bytes
 
+    @cached_property
+    def heads_bytes(self) -> int:
+        """Queries, keys and values of the tokens of a rank: an all-to-all of heads in cp."""
+        heads = -(-self.card.heads // self.layout.tp)
+        return self.own_kv_bytes + self.tokens * heads * head_widths(self.card)[0] * ELEMENT
+
+    @cached_property
+    def result_bytes(self) -> int:
+        """The attention's result for the tokens of a rank: an all-to-all of heads in cp."""
+        heads = -(-self.card.heads // self.layout.tp)
+        return self.tokens * heads * head_widths(self.card)[1] * ELEMENT
+
     def dispatch_bytes(self, element: int) -> int:
         """Return the tokens that a rank sends to experts, or gets back: an all-to-all in ep."""
         assert self.card.experts is not None
@@ -287,7 +301,7 @@ class Operators:
             columns = sum(matrix.columns for matrix in matrices)
             matrices = [Matrix(self.card.hidden, columns, "columns")]
         products = self._products("projections", matrices)
-        return products.plus(self._norm, self._rotation)
+        return products.plus(self._norm, self._rotation, self._adapter("qkv"))
 
     @cached_property
     def scores(self) -> Times:
@@ -303,8 +317,9 @@ class Operators:
         if self.workload.flash_attention:
             flop //= 2
             if self._kernels is not None:
-                # A kernel has the queries of one rank of cp.
-                own = -(-card.sequence // self.layout.cp)
+                # A kernel has the queries of one rank of cp, unless ranks share the heads.
+                ways = 1 if self.layout.cp_exchange == "all_to_all" else self.layout.cp
+                own = -(-card.sequence // ways)
                 attention = partial(
                     self._kernels.attention_ps,
                     sequence=own,
@@ -330,13 +345,14 @@ class Operators:
     def output_projection(self) -> Times:
         """The projection of the attention's result."""
         products = self._products("output_projection", attention_matrices(self.card)[-1:])
-        return products.plus(self._residual)
+        return products.plus(self._residual, self._adapter("proj"))
 
     @cached_property
     def network(self) -> Times:
         """The feed-forward network, and the normalisation before it."""
         network = self._network("feed_forward", self.card.feed_forward, self.tokens)
-        return network.plus(self._norm, self._residual)
+        adapters = (self._adapter("fc1"), self._adapter("fc2"))
+        return network.plus(self._norm, self._residual, *adapters)
 
     @cached_property
     def router(self) -> Times:
@@ -390,14 +406,19 @@ class Operators:
     def update(self, weights: int, held: int) -> int:
         """Return the time to update some weights, in picoseconds.
 
-        With kernels by their shape, all gradients that a rank holds are then set to zero, and the
-        transposes of its weights in 8 bits are written.
+        With kernels by their shape, all gradients that a rank holds are checked before, and those
+        of its share are copied to 4 bytes, unless they have them, and read for their norm. After
+        the update, all gradients are set to zero, and the transposes of weights in 8 bits written.
         """
         moved = 2 * self.workload.compute.update_accesses * weights
         lasts = self._time("update", Cost(0, moved))
         if self._kernels is not None:
+            element = self.workload.gradient_element
             transposed = 2 * (self._kernels.chip.layouts - 1) * self._kernels.fp8
-            lasts += self._kernels.pass_ps((self.workload.gradient_element + transposed) * held)
+            copied = element + 4 if element < 4 else 0
+            for each in (element * held, copied * weights, 4 * weights):
+                lasts += self._kernels.pass_ps(each)
+            lasts += self._kernels.pass_ps((element + transposed) * held)
         return lasts
 
     @cached_property
@@ -425,6 +446,29 @@ class Operators:
         each = self._kernels.pass_ps(2 * self.tokens * elements * ELEMENT)
         return Times(each, each, 0)
 
+    def _adapter(self, target: str) -> Times:
+        """Return the time of the adapter beside a matrix; nothing if it has none.
+
+        The adapter's result is added to the matrix', and its gradient to that of the matrix' input.
+        With kernels by their shape, its result is multiplied by a number, in a pass of its own.
+        """
+        lora = self.workload.lora
+        if lora is None or target not in lora.targets:
+            return Times(0, 0, 0)
+        matrix = adapted_matrices(self.card)[target]
+        pair, own = adapter(matrix, lora.rank), matrix.part(self.layout.tp)
+        inputs, outputs = (self.tokens * one * ELEMENT for one in (own.rows, own.columns))
+        if matrix.split == "rows":  # ranks of tp share the tokens of the result
+            outputs = self.shared_tokens * matrix.columns * ELEMENT
+        added, summed = (self._time(target, Cost(0, 3 * moved)) for moved in (outputs, inputs))
+        found = self._products(target, pair, plain=True, trained=True)
+        found = found.plus(Times(added, summed, 0))
+        if self._kernels is not None:
+            scaled, dropped = (self._kernels.pass_ps(2 * one) for one in (outputs, inputs))
+            each = scaled + dropped * lora.dropout
+            found = found.plus(Times(each, each, 0))
+        return found
+
     def _network(self, name: str, width: int, tokens: int, number: int = 1) -> Times:
         """Return the time of `number` feed-forward networks or experts, each with some tokens."""
         inner = -(-width // self.layout.tp)
@@ -446,12 +490,21 @@ class Operators:
         number: int = 1,
         *,
         plain: bool = False,
+        trained: bool = False,
     ) -> Times:
         """Return the time of some matrices with some tokens, each `number` times.
 
-        With kernels by their shape, the output layer and the router stay in 16 bits (`plain`), and
-        their collectives are not cut.
+        With kernels by their shape, the output layer, the router and adapters stay in 16 bits
+        (`plain`), and their collectives are not cut. Frozen matrices have no gradient: beside
+        adapters, only these are `trained`.
         """
+        whole = self._all_products(name, matrices, tokens, number, plain=plain)
+        frozen = self.workload.lora is not None and not trained
+        return whole._replace(weight_gradient=0) if frozen else whole
+
+    def _all_products(
+        self, name: str, matrices: list[Matrix], tokens: int | None, number: int, *, plain: bool
+    ) -> Times:
         tokens = self.tokens if tokens is None else tokens
         parts = [matrix.part(self.layout.tp) for matrix in matrices]
         kernels = self._plain if plain else self._kernels
@@ -488,11 +541,10 @@ class Operators:
         # Kernels add the gradient to that of other micro-batches: they read and write it.
         added = 2 * self.workload.gradient_element
         # The input and the gradient of the output are cast for the products with them.
+        cast = partial(kernels.cast_ps, scaling=scaling, for_gradient=self.workload.lora is None)
         return Times(
-            product(beside[0], tokens, rows, columns)
-            + kernels.cast_ps(number * tokens * rows, scaling),
-            product(beside[1], tokens, columns, rows)
-            + kernels.cast_ps(number * tokens * columns, scaling),
+            product(beside[0], tokens, rows, columns) + cast(number * tokens * rows),
+            product(beside[1], tokens, columns, rows) + cast(number * tokens * columns),
             product(beside[2], rows, tokens, columns, added),
         )
 

@@ -27,6 +27,8 @@ from typing import NamedTuple
 from frontend.models.cards import Card
 from frontend.models.transformer import (
     Matrix,
+    adapted_matrices,
+    adapter,
     attention_matrices,
     has_experts,
     head_widths,
@@ -84,8 +86,24 @@ def alike(card: Card, layers: range) -> list[tuple[int, int]]:
     return [(kind.start, len(kind)) for kind in kinds if kind]
 
 
-def layer_weights(card: Card, layout: Layout, layer: int) -> Weights:
-    """Return the weights of a layer on a rank."""
+def layer_weights(workload: LlmWorkload, layer: int, *, trained: bool = False) -> Weights:
+    """Return the weights of a layer on a rank; with `trained`, those that training changes."""
+    own, added = _layer_weights(workload.model, workload.layout, layer), _adapters(workload)
+    if trained and workload.lora is not None:
+        return Weights(added, 0)
+    return own._replace(dense=own.dense + added)
+
+
+def _adapters(workload: LlmWorkload) -> int:
+    """Return the weights of the adapters of a layer on a rank."""
+    if workload.lora is None:
+        return 0
+    matrices = adapted_matrices(workload.model)
+    pairs = [adapter(matrices[name], workload.lora.rank) for name in workload.lora.targets]
+    return sum(_part(pair, workload.layout.tp) for pair in pairs)
+
+
+def _layer_weights(card: Card, layout: Layout, layer: int) -> Weights:
     dense = norm_weights(card) + _part(attention_matrices(card), layout.tp)
     experts = card.experts
     if experts is None or not has_experts(card, layer):
@@ -106,35 +124,50 @@ def has_one_table(card: Card, layout: Layout) -> bool:
     return card.tied_embedding and card.vocabulary > 0 and layout.pp == 1
 
 
-def embedding_weights(card: Card, layout: Layout) -> Weights:
-    """Return the weights of the embedding on a rank."""
-    return Weights(table_weights(card, layout), 0)
+NO_WEIGHTS = Weights(0, 0)
 
 
-def output_weights(card: Card, layout: Layout) -> Weights:
-    """Return the weights of the output layer and of the normalisation before it, on a rank."""
+def embedding_weights(workload: LlmWorkload, *, trained: bool = False) -> Weights:
+    """Return the weights of the embedding on a rank, or those that training changes."""
+    if trained and workload.lora is not None:
+        return NO_WEIGHTS
+    return Weights(table_weights(workload.model, workload.layout), 0)
+
+
+def output_weights(workload: LlmWorkload, *, trained: bool = False) -> Weights:
+    """Return the weights of the output layer and of the normalisation before it, on a rank.
+
+    With `trained`, those that training changes.
+    """
+    if trained and workload.lora is not None:
+        return NO_WEIGHTS
+    card, layout = workload.model, workload.layout
     own = 0 if has_one_table(card, layout) else table_weights(card, layout)
     return Weights(own + norm_weights(card) // 2, 0)
 
 
-def chunk_weights(card: Card, layout: Layout, chunk: Chunk) -> Weights:
-    """Return the weights of a chunk on a rank, with the embedding or the output layer if it has."""
+def chunk_weights(workload: LlmWorkload, chunk: Chunk, *, trained: bool = False) -> Weights:
+    """Return the weights of a chunk on a rank, with the embedding or the output layer if it has.
+
+    With `trained`, those that training changes.
+    """
+    card, layout = workload.model, workload.layout
     own = [
         Weights(number * each.dense, number * each.expert)
         for layer, number in alike(card, chunk.layers)
-        for each in (layer_weights(card, layout, layer),)
+        for each in (layer_weights(workload, layer, trained=trained),)
     ]
     if card.vocabulary and chunk.number == 0:
-        own.append(embedding_weights(card, layout))
+        own.append(embedding_weights(workload, trained=trained))
     if card.vocabulary and chunk.number == layout.pp * layout.chunks - 1:
-        own.append(output_weights(card, layout))
+        own.append(output_weights(workload, trained=trained))
     return _sum(own)
 
 
-def stage_weights(card: Card, layout: Layout, stage: int) -> Weights:
-    """Return the weights of a stage on a rank."""
-    own = chunks(card, layout)[stage :: layout.pp]
-    return _sum([chunk_weights(card, layout, chunk) for chunk in own])
+def stage_weights(workload: LlmWorkload, stage: int, *, trained: bool = False) -> Weights:
+    """Return the weights of a stage on a rank, or those that training changes."""
+    own = chunks(workload.model, workload.layout)[stage :: workload.layout.pp]
+    return _sum([chunk_weights(workload, chunk, trained=trained) for chunk in own])
 
 
 def _sum(each: list[Weights]) -> Weights:
@@ -152,10 +185,6 @@ class Unit(NamedTuple):
     weights: Weights
 
 
-_KEPT = Weights(0, 0)
-"""What is left to gather of a unit that a rank has kept."""
-
-
 def stage_steps(layout: Layout, stage: int, micro_batches: int) -> list[Step]:
     """Return the steps of a stage in order."""
     if layout.schedule == "zero_bubble":
@@ -163,15 +192,15 @@ def stage_steps(layout: Layout, stage: int, micro_batches: int) -> list[Step]:
     return steps(stage, layout.pp, micro_batches, layout.chunks)
 
 
-def used_units(card: Card, layout: Layout, stage: int, order: list[Step]) -> list[Unit]:
+def used_units(workload: LlmWorkload, stage: int, order: list[Step]) -> list[Unit]:
     """Return what a stage gathers before the parts of its steps, in order of use.
 
-    There is an entry for the embedding, each layer, and the forward phase of the output layer. The
-    gradients of weights need no weights.
+    There is an entry for the embedding (in the backward phase, if it is trained), each layer, and
+    the forward phase of the output layer. The gradients of weights need no weights.
     """
-    own = chunks(card, layout)[stage :: layout.pp]
+    own = chunks(workload.model, workload.layout)[stage :: workload.layout.pp]
     passes = {
-        (place, forward): _pass(card, layout, chunk, forward)
+        (place, forward): _pass(workload, chunk, forward)
         for place, chunk in enumerate(own)
         for forward in (True, False)
     }
@@ -207,7 +236,7 @@ def gathered_weights(
         return 0
     # From twice the stages on, further micro-batches only repeat the order.
     order = stage_steps(layout, stage, min(micro_batches, 2 * layout.pp))
-    units = used_units(card, layout, stage, order)
+    units = used_units(workload, stage, order)
     ahead, table = workload.overlap.prefetch + 1, 0
     if has_one_table(card, layout):  # it is there all the time
         table = _shared(units[0].weights, ranks)
@@ -217,14 +246,15 @@ def gathered_weights(
     return table + max(sum(sizes[at : at + ahead]) for at in starts)
 
 
-def _pass(card: Card, layout: Layout, chunk: Chunk, forward: bool) -> list[Unit]:
+def _pass(workload: LlmWorkload, chunk: Chunk, forward: bool) -> list[Unit]:
     """Return the units of a chunk in order of use, in one of the phases."""
-    units = [Unit("layer", layer_weights(card, layout, layer)) for layer in chunk.layers]
-    embedding, output = embedding_weights(card, layout), output_weights(card, layout)
-    if has_one_table(card, layout):
-        embedding = Weights(embedding.dense + output.dense, 0) if forward else _KEPT
-        output = _KEPT
-    if card.vocabulary and chunk.number == 0:
+    card, layout = workload.model, workload.layout
+    units = [Unit("layer", layer_weights(workload, layer)) for layer in chunk.layers]
+    embedding, output = embedding_weights(workload), output_weights(workload)
+    if has_one_table(card, layout):  # what a rank has kept needs no gathering
+        embedding = Weights(embedding.dense + output.dense, 0) if forward else NO_WEIGHTS
+        output = NO_WEIGHTS
+    if card.vocabulary and chunk.number == 0 and (forward or workload.lora is None):
         units.insert(0, Unit("embedding_weights", embedding))
     if card.vocabulary and forward and chunk.number == layout.pp * layout.chunks - 1:
         units.append(Unit("output_weights", output))
@@ -269,20 +299,21 @@ def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: in
         Micro-batches of an iteration.
     """
     layout, zero = workload.layout, workload.layout.zero
-    own = stage_weights(workload.model, layout, stage)
     shared = (grid.dp * layout.cp, grid.size["dp"] * layout.cp)
 
-    def held(least: int) -> int:
+    def held(least: int, trained: bool) -> int:
         """Return the weights on a rank if ranks of dp share them from `least` on."""
         return sum(
             -(-count // ranks) if zero >= least else count
-            for count, ranks in zip(own, shared, strict=True)
+            for count, ranks in zip(
+                stage_weights(workload, stage, trained=trained), shared, strict=True
+            )
         )
 
     return Memory(
-        held(3) * ELEMENT,
-        held(2) * workload.gradient_element,
-        held(1) * _STATE,
+        held(3, trained=False) * ELEMENT,
+        held(2, trained=True) * workload.gradient_element,
+        held(1, trained=True) * _STATE,
         _activations(workload, stage, micro_batches),
         gathered_weights(workload, stage, micro_batches, shared) * ELEMENT,
     )
@@ -315,7 +346,11 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
         return between * card.hidden * ELEMENT
     query, value = head_widths(card)
     attention = card.heads * (query + value) + kv_elements(card)
-    network = 3 if card.gated else 2
+    network, ends = (3 if card.gated else 2), 4
+    if workload.lora is not None:
+        # The input of a frozen matrix is kept only for its adapter, or if it is a result, too.
+        network -= "fc2" not in workload.lora.targets
+        ends -= sum(name not in workload.lora.targets for name in ("qkv", "fc1"))
     experts = card.experts
     if experts is not None and has_experts(card, layer):
         routed = routed_tokens(workload, shared)
@@ -325,7 +360,7 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
     else:
         inner = shared * network * card.feed_forward
     # Inputs of both halves of the layer, before and after their normalisations.
-    elements = 4 * between * card.hidden + shared * attention + inner
+    elements = ends * between * card.hidden + shared * attention + inner
     if workload.recompute == "none" and not workload.flash_attention:
         # Scores before and after the softmax, as in the third term of Korthikanti's equation 1.
         scores = 2 * workload.micro_batch * card.heads * card.sequence**2 // layout.cp

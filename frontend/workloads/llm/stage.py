@@ -166,8 +166,8 @@ class LayerBuilder:
             self.stream.compute("feed_forward", "forward", self.operators.network.forward)
             self.scatter("feed_forward")
 
-    def backward(self, layer: int) -> int:
-        """Append the backward phase of a layer, and return its last computation."""
+    def backward(self, layer: int) -> None:
+        """Append the backward phase of a layer."""
         if self.workload.recompute == "full":
             self.stream.recomputes = True
             self.forward(layer)
@@ -176,28 +176,28 @@ class LayerBuilder:
             self._experts_backward()
         else:
             self.halved("feed_forward", self.operators.network)
-        return self._attention_backward()
+        self._attention_backward()
 
     def embed(self) -> None:
         """Append the look-up of the tokens' vectors."""
         self.stream.compute("embedding", "forward", self.operators.embedding.forward)
         self.scatter("embedding")
 
-    def embed_backward(self) -> int:
-        """Append the gradient of the embedding, and return its computation."""
+    def embed_backward(self) -> None:
+        """Append the gradient of the embedding."""
         self.gather("embedding", "gradient_all_gather")
         duration = self.operators.embedding.weight_gradient
-        return self.stream.compute("embedding", "gradient", duration)
+        self.stream.compute("embedding", "gradient", duration)
 
     def output(self) -> None:
         """Append the forward phase of the output layer, with the loss."""
         self.gather("output")
         self.stream.compute("output", "forward", self.operators.output.forward)
 
-    def output_backward(self) -> int:
-        """Append the backward phase of the output layer, and return its last computation."""
+    def output_backward(self) -> None:
+        """Append the backward phase of the output layer."""
         self.input_gradient("output", self.operators.output.input_gradient)
-        return self.weight_gradient("output", self.operators.output.weight_gradient)
+        self.weight_gradient("output", self.operators.output.weight_gradient)
 
     def gather(self, name: str, also: str = "") -> None:
         """Bring the tokens of the ranks of tp together."""
@@ -209,11 +209,11 @@ class LayerBuilder:
         operation = "reduce_scatter" if self.spread else "all_reduce"
         self._tensor(operation, f"{name}.{operation}")
 
-    def halved(self, name: str, times: Times) -> int:
+    def halved(self, name: str, times: Times) -> None:
         """Append the backward phase of matrices between a gather and a scatter."""
         self.gather(name, "gradient_all_gather")
         self.input_gradient(name, times.input_gradient)
-        return self.weight_gradient(name, times.weight_gradient)
+        self.weight_gradient(name, times.weight_gradient)
 
     def input_gradient(self, name: str, duration: int) -> None:
         """Append the gradient of the input; its sum overlaps the gradient of the weights."""
@@ -224,7 +224,7 @@ class LayerBuilder:
             return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
         regathered = None
-        if self.spread:
+        if self.spread and self._needs_input(name):
             size = self.operators.hidden_bytes
             again = Transfer("tp", "all_gather", self.groups["tp"], size)
             regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
@@ -236,14 +236,21 @@ class LayerBuilder:
         if regathered is not None:
             self.stream.join([regathered])
 
-    def weight_gradient(self, name: str, duration: int) -> int:
+    def weight_gradient(self, name: str, duration: int) -> None:
         """Append the gradient of the weights; what follows waits for the input's gradient, too."""
+        trained = duration > 0 or self.workload.lora is None
         if self.splits:
-            self._later.append(WeightGradient(name, duration, gathers=True))
-            return self.stream.last[0]
-        done = self.stream.compute(name, "weight_gradient", duration)
+            if trained:
+                self._later.append(WeightGradient(name, duration, self._needs_input(name)))
+            return
+        if trained:
+            self.stream.compute(name, "weight_gradient", duration)
         self.stream.join(self._summed)
-        return done
+
+    def _needs_input(self, name: str) -> bool:
+        """Whether the tokens of all ranks of tp are the input of weights that are trained."""
+        lora, matrix = self.workload.lora, {"attention": "qkv", "feed_forward": "fc1"}.get(name)
+        return lora is None or matrix in lora.targets
 
     def take_weights(self) -> list[WeightGradient]:
         """Return the gradients of weights that backward phases have left since the last call."""
@@ -266,6 +273,12 @@ class LayerBuilder:
             stream.compute("attention", "projections", before)
             self._ring_forward(scores)
             stream.compute("attention", "forward", after)
+        elif self._exchanges_heads:
+            stream.compute("attention", "projections", before)
+            self._heads("attention.heads_all_to_all", operators.heads_bytes)
+            stream.compute("attention", "scores", scores)
+            self._heads("attention.result_all_to_all", operators.result_bytes)
+            stream.compute("attention", "forward", after)
         elif self.groups["cp"].size > 1:
             stream.compute("attention", "projections", before)
             self._context("all_gather", "attention.kv_all_gather")
@@ -274,7 +287,7 @@ class LayerBuilder:
             stream.compute("attention", "forward", before + scores + after)
         self.scatter("attention")
 
-    def _attention_backward(self) -> int:
+    def _attention_backward(self) -> None:
         operators, stream = self.operators, self.stream
         self.gather("attention", "gradient_all_gather")
         before, scores = operators.projections, operators.scores
@@ -284,19 +297,32 @@ class LayerBuilder:
             stream.compute("attention", "output_gradient", after.input_gradient)
             self._ring_backward(scores.input_gradient)
             first = 0
+        elif self._exchanges_heads:
+            stream.compute("attention", "output_gradient", after.input_gradient)
+            self._heads("attention.result_gradient_all_to_all", operators.result_bytes)
+            stream.compute("attention", "scores_gradient", scores.input_gradient)
+            self._heads("attention.heads_gradient_all_to_all", operators.heads_bytes)
+            first = 0
         elif self.groups["cp"].size > 1:
             self._context("all_gather", "attention.kv_all_gather")
             stream.compute("attention", "scores_gradient", first)
             self._context("reduce_scatter", "attention.kv_reduce_scatter")
             first = 0
         self.input_gradient("attention", first + before.input_gradient)
-        weights = before.weight_gradient + after.weight_gradient
-        return self.weight_gradient("attention", weights)
+        self.weight_gradient("attention", before.weight_gradient + after.weight_gradient)
 
     @property
     def _passes_on(self) -> bool:
         """Whether keys and values go around in a ring."""
         return self.groups["cp"].size > 1 and self.workload.layout.cp_exchange == "ring"
+
+    @property
+    def _exchanges_heads(self) -> bool:
+        """Whether each rank of cp gets all tokens of some heads."""
+        return self.groups["cp"].size > 1 and self.workload.layout.cp_exchange == "all_to_all"
+
+    def _heads(self, name: str, size: int) -> None:
+        self.stream.wait(Transfer("cp", "all_to_all", self.groups["cp"], size), name)
 
     def _ring_forward(self, duration: int) -> None:
         """Append the attention to the keys and values of each rank of cp, one after the other.
@@ -417,7 +443,7 @@ def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
 def _update(workload: LlmWorkload, grid: Grid, stages: list[_Stage]) -> None:
     """Add up the gradients of a tied embedding on the first and the last stage, and update."""
     ends = (stages[0], stages[-1])
-    if workload.model.tied_embedding and len(stages) > 1:
+    if workload.model.tied_embedding and len(stages) > 1 and workload.lora is None:
         size = table_weights(workload.model, workload.layout) * workload.gradient_element
         if size:
             groups = grid.across((0, len(stages) - 1))
@@ -448,8 +474,8 @@ class _Stage:
         self.last_chunk = len(every) - 1
         self.chunks = every[stage :: layout.pp]
         self.order = stage_steps(layout, stage, micro_batches)
-        self.coming = used_units(workload.model, layout, stage, self.order)
-        self.weights = stage_weights(workload.model, layout, stage)
+        self.coming = used_units(workload, stage, self.order)
+        self.weights = stage_weights(workload, stage, trained=True)
         by = ["ep"] if operators.routed is not None else []
         if layout.cp_exchange == "ring":
             by.append("cp")
@@ -482,7 +508,7 @@ class _Stage:
         layout = self.workload.layout
         if layout.zero in (1, 2) and self.workload.overlap.gather:
             for place, chunk in enumerate(self.chunks):
-                unit = Unit("weights", chunk_weights(self.workload.model, layout, chunk))
+                unit = Unit("weights", chunk_weights(self.workload, chunk, trained=True))
                 self.arriving[place] = self.data.gather(unit, self.stream.last)
 
     def sum_embedding(self, number: int) -> None:
@@ -513,34 +539,33 @@ class _Stage:
             self.layers.output()
 
     def _backward(self, step: Step, chunk: Chunk) -> None:
-        stream, layers = self.stream, self.layers
-        layout = self.workload.layout
+        stream, layers, workload = self.stream, self.layers, self.workload
         if chunk.number < self.last_chunk:
             self._receive(step, chunk.number + 1)
-        elif self.workload.model.vocabulary:
-            done = layers.output_backward()
-            self._collect(step, output_weights(self.workload.model, layout), done)
+        elif workload.model.vocabulary:
+            layers.output_backward()
+            self._collect(step, output_weights(workload, trained=True))
         for layer in self._layers(step):
             self._await_weights()
-            done = layers.backward(layer)
-            self._collect(step, layer_weights(self.workload.model, layout, layer), done)
+            layers.backward(layer)
+            self._collect(step, layer_weights(workload, layer, trained=True))
         if chunk.number > 0:
             self._send(step, chunk.number)
-        elif self.workload.model.vocabulary:
+        elif workload.model.vocabulary and workload.lora is None:
             self._await_weights()
-            done = layers.embed_backward()
-            self._collect(step, embedding_weights(self.workload.model, layout), done)
+            layers.embed_backward()
+            self._collect(step, embedding_weights(workload))
         if self._reduces(step) and not layers.splits:
             self.data.flush(stream.last)
 
-    def _collect(self, step: Step, weights: Weights, done: int) -> None:
-        """Reduce gradients after a computation, or after the step that computes them later."""
+    def _collect(self, step: Step, weights: Weights) -> None:
+        """Reduce gradients after the latest computation, or after one that is done later."""
         if self.layers.splits:
             self.later.setdefault(step.micro_batch, []).append(
                 (weights, self.layers.take_weights())
             )
         elif self._reduces(step):
-            self.data.collect(weights, (done,))
+            self.data.collect(weights, self.stream.last)
 
     def _weight_gradients(self, step: Step) -> None:
         """Compute the gradients of weights that the backward step of a micro-batch has left."""

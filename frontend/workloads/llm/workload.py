@@ -17,7 +17,7 @@ from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.errors import one_of
 from frontend.kernels import CHIPS
-from frontend.models.cards import CARDS, Card
+from frontend.models.cards import Card
 from frontend.schema.base import (
     Accesses,
     Count,
@@ -26,6 +26,7 @@ from frontend.schema.base import (
     Whole,
     Width,
     cross_check_error,
+    listed,
 )
 from frontend.schema.compute import ACCELERATORS, Compute
 from frontend.schema.files import read_json
@@ -55,18 +56,6 @@ def _accelerator(value: Any) -> Any:
     return value
 
 
-def _read_card(value: Any) -> Any:
-    if isinstance(value, str):
-        if value not in CARDS:
-            raise ValueError(one_of(value, [*CARDS, "a mapping with a card"]))
-        return CARDS[value]
-    if isinstance(value, dict) and isinstance(value.get("card"), str):
-        return _read_card(value["card"]) | {k: v for k, v in value.items() if k != "card"}
-    return value
-
-
-CardChoice = Annotated[Card, BeforeValidator(_read_card, json_schema_input_type=str | Card)]
-
 Order = Annotated[
     str,
     BeforeValidator(_order),
@@ -90,10 +79,11 @@ class Layout(Model):
     them (all-gather and reduce-scatter); otherwise they all-reduce them."""
     cp: Count = 1
     """Context parallelism: ranks that share the tokens of a sequence."""
-    cp_exchange: Literal["all_gather", "ring"] = "all_gather"
+    cp_exchange: Literal["all_gather", "ring", "all_to_all"] = "all_gather"
     """How ranks of cp exchange keys and values. all_gather: all of them before the attention, and
     reduce-scatter of their gradients after it. ring: each rank passes on those of one rank while it
-    computes with those of another one (ring attention)."""
+    computes with those of another one (ring attention). all_to_all: each rank gets all tokens of
+    some heads, and returns their results (Ulysses)."""
     pp: Count = 1
     """Pipeline stages."""
     chunks: Count = 1
@@ -187,18 +177,46 @@ class DimensionAlgorithms(AlgorithmOptions):
     tp: AnyAlgorithm = "auto"
     """all_gather and reduce_scatter of activations, or all_reduce without sequence_parallel."""
     cp: AnyAlgorithm = "auto"
-    """all_gather of keys and values, reduce_scatter of their gradients."""
+    """all_gather of keys and values, reduce_scatter of their gradients; or all_to_all of heads."""
     ep: AnyAlgorithm = "auto"
     """all_to_all of tokens."""
     dp: AnyAlgorithm = "auto"
     """all_reduce, or reduce_scatter and all_gather, of gradients and weights."""
 
 
+Targets = Annotated[
+    tuple[Literal["qkv", "proj", "fc1", "fc2"], ...],
+    BeforeValidator(listed),
+    Field(min_length=1),
+    PlainSerializer(list, return_type=list[str]),
+]
+
+
+class Lora(Model):
+    """Fine-tuning with low-rank adapters: only they are trained, and the model's weights are
+    frozen."""
+
+    rank: Width = 16
+    """Elements between the two matrices of an adapter."""
+    targets: Targets = ("qkv", "proj", "fc1", "fc2")
+    """Matrices of a layer that have an adapter, by Megatron-LM's names: the projection to queries,
+    keys and values, that of the attention's result, and the first (with `gated`, both) and the last
+    one of the feed-forward network."""
+    dropout: bool = False
+    """Whether a dropout comes before each adapter; it takes time with `kernels: shapes`."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if len(set(self.targets)) < len(self.targets):
+            raise cross_check_error("workload.lora.targets", "expected each name once")
+        return self
+
+
 class LlmCompute(Model):
     """How fast an accelerator computes."""
 
     accelerator: AcceleratorName = "h100"
-    """The accelerator, whose rates and memory the docs list."""
+    """The accelerator, whose rates and memory docs/llm.md lists."""
     kernels: Literal["roofline", "shapes"] = "roofline"
     """How long a kernel takes. roofline: max(FLOP / peak, bytes / memory bandwidth) / `efficiency`.
     shapes: as its shape lets expect (tiles, waves, attention's measured rates, launches) /
@@ -285,9 +303,11 @@ class LlmWorkload(Model):
 
     kind: Literal["llm"]
     """A transformer from its card: tensor, context, expert, data and pipeline parallelism."""
-    model: CardChoice
+    model: Card
     """The name of a card (`cosim list`), a mapping with the keys of a card, or `{card: NAME, …}`
     with some keys changed."""
+    lora: Lora | None = None
+    """Low-rank adapters (LoRA) that are trained instead of the model's weights; null: none."""
     layout: Layout = Layout()
     """How ranks share the work."""
     global_batch: Count

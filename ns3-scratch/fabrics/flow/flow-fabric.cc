@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace cosim
@@ -31,13 +34,30 @@ constexpr uint32_t DELAYED = (uint32_t{1} << 31) - 1;
 /// The longest delay that a double represents and the clock can hold [ps].
 constexpr auto LONGEST_PS = static_cast<double>(MAX_TIME_PS);
 
+/// @return for each path, its traffic class; 0 is the highest one; empty if there are no classes
+std::vector<uint8_t>
+ListClasses(const Topology& topology)
+{
+    std::vector<uint8_t> classes;
+    if (topology.HasClasses())
+    {
+        const std::set<uint32_t, std::greater<>> used(topology.rankClass.begin(),
+                                                      topology.rankClass.end());
+        std::ranges::transform(topology.pathSource, std::back_inserter(classes), [&](Rank source) {
+            const auto own = used.find(topology.rankClass[source]);
+            return static_cast<uint8_t>(std::distance(used.begin(), own));
+        });
+    }
+    return classes;
+}
+
 } // namespace
 
 FlowFabric::FlowFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
       m_paths(topology.pathSource.size()),
-      m_hops(topology.linkSource.size()),
-      m_solver(m_paths.GetCount())
+      m_solver(m_paths.GetCount(), ListClasses(topology)),
+      m_hops(topology.linkSource.size(), m_solver.GetClasses())
 {
     for (uint32_t link = 0; link < m_liveLinks.GetCount(); ++link)
     {
@@ -227,9 +247,12 @@ FlowFabric::OnServed(uint64_t now)
     m_dirty.clear();
     for (const uint32_t id : m_solver.Solve())
     {
-        FlowStreams::Advance(m_paths[id], now);
-        m_paths[id].rate = m_solver.GetRate(id);
-        Estimate(id, now);
+        if (m_paths[id].rate != m_solver.GetRate(id))
+        {
+            FlowStreams::Advance(m_paths[id], now);
+            m_paths[id].rate = m_solver.GetRate(id);
+            Estimate(id, now);
+        }
     }
 }
 
@@ -238,6 +261,11 @@ void
 FlowFabric::Estimate(uint32_t id, uint64_t now)
 {
     Path& path = m_paths[id];
+    if (path.rate == 0)
+    { // higher traffic classes take its links
+        path.doneAt = FlowStreams::NEVER;
+        return;
+    }
     const double left = std::max(FlowStreams::GetLeft(path), 0.0);
     const double duration = std::ceil(left * BYTE_PS / path.rate - ROUNDING_PS);
     if (!(duration < LONGEST_PS))
@@ -481,7 +509,8 @@ FlowFabric::TakeHops(uint32_t id, uint64_t now)
     const FlowStreams::Message& message = m_paths.Get(id);
     Path& path = m_paths[message.path];
     const auto wireBytes = static_cast<double>(message.wireBytes);
-    if (path.opening == NONE || path.first != NONE || path.isPaused || wireBytes > path.windowLeft)
+    if (path.opening == NONE || path.first != NONE || path.isPaused ||
+        wireBytes > path.windowLeft || YieldsToStreams(message.path))
     {
         return false;
     }
@@ -499,6 +528,16 @@ FlowFabric::TakeHops(uint32_t id, uint64_t now)
     Follow(added);
     EnterLink(added, now);
     return true;
+}
+
+/// @return whether streams of higher classes use links of a path
+bool
+FlowFabric::YieldsToStreams(uint32_t path) const
+{
+    const uint32_t trafficClass = m_solver.GetClass(path);
+    return trafficClass > 0 && std::ranges::any_of(m_liveLinks.GetPath(path), [&](uint32_t link) {
+               return m_solver.IsShared(m_solverLinks[link], trafficClass);
+           });
 }
 
 /// Append a message to those of its path that are delivered in order.
@@ -571,9 +610,10 @@ FlowFabric::PassLink(uint32_t id, uint64_t now)
     const std::span<const uint32_t> links = m_liveLinks.GetPath(message.path);
     const uint32_t link = links[message.hop];
     const uint64_t busyPs = TransmissionPs(message.wireBytes, link);
+    const uint32_t trafficClass = m_solver.GetClass(message.path);
     const FlowHops::Passage passage =
-        m_hops.Enter(message, link, busyPs, TransmissionPs(message.firstBytes, link));
-    StallStreams(link, busyPs, now);
+        m_hops.Enter(message, link, trafficClass, busyPs, TransmissionPs(message.firstBytes, link));
+    StallStreams(link, trafficClass, busyPs, now);
     const uint64_t latency = m_liveLinks.Get(link).latencyPs;
     if (passage.last >= 2 * MAX_TIME_PS - latency)
     {
@@ -590,11 +630,14 @@ FlowFabric::PassLink(uint32_t id, uint64_t now)
     }
 }
 
-/// Let the streams that share a full link wait while the link sends a message between theirs.
+/**
+ * Let the streams of a class and of lower ones that share a full link wait while the link sends a
+ * message of that class.
+ */
 void
-FlowFabric::StallStreams(uint32_t link, uint64_t busyPs, uint64_t now)
+FlowFabric::StallStreams(uint32_t link, uint32_t trafficClass, uint64_t busyPs, uint64_t now)
 {
-    m_solver.ForEachLimited(m_solverLinks[link], [this, busyPs, now](uint32_t id) {
+    m_solver.ForEachLimited(m_solverLinks[link], trafficClass, [this, busyPs, now](uint32_t id) {
         FlowStreams::Advance(m_paths[id], now);
         m_paths[id].updatedAt = Later(m_paths[id].updatedAt, busyPs);
     });
@@ -607,7 +650,7 @@ FlowFabric::GetEmptyAt(uint32_t path) const
     uint64_t at = 0;
     for (const uint32_t link : m_liveLinks.GetPath(path))
     {
-        at = std::max(at, m_hops.GetEmptyAt(link));
+        at = std::max(at, m_hops.GetEmptyAt(link, m_solver.GetClass(path)));
     }
     return at;
 }

@@ -5,10 +5,10 @@
 #ifndef COSIM_FLOW_FABRIC_H
 #define COSIM_FLOW_FABRIC_H
 
+#include "fabrics/flow/class-solver.h"
 #include "fabrics/flow/flow-hops.h"
 #include "fabrics/flow/flow-link-control.h"
 #include "fabrics/flow/flow-streams.h"
-#include "fabrics/flow/max-min-solver.h"
 #include "fabrics/message/message-fabric.h"
 #include "support/ring-buffer.h"
 
@@ -23,7 +23,7 @@ namespace cosim
  * An estimate with flows that share the links max–min fairly.
  *
  * As in a TCP connection, the messages of one path form one stream of bytes, one message after
- * another. At any time each path with data to send has the rate that MaxMinSolver assigns to it,
+ * another. At any time each path with data to send has the rate that ClassSolver assigns to it,
  * and its first message uses the whole rate. Take a message of W bytes on the wire (see
  * MessageFabric) whose last byte leaves its source at time t. It arrives at
  *
@@ -58,6 +58,11 @@ namespace cosim
  * message.
  * - A stream that begins, or continues after its window, waits until the short messages that it
  *   finds at its links are gone.
+ *
+ * Ranks can have traffic classes. Then the streams of a class share what higher classes leave,
+ * which can be nothing, and short messages of a class pass those of lower ones. A short message of
+ * a link that streams of higher classes use does not travel hop by hop: it is a stream of its
+ * class.
  *
  * Streams have no queues. The estimate therefore misses the time that packets wait behind those of
  * streams that fill the buffers, and that acknowledgments wait behind data.
@@ -104,9 +109,9 @@ class FlowFabric : public MessageFabric
     int64_t GetBusyPs(uint32_t link, uint64_t wireBytes) const;
 
     FlowStreams m_paths;
+    ClassSolver m_solver;
     FlowHops m_hops;
     RingBuffer<uint32_t> m_delayed; //!< messages that are sent later, by time
-    MaxMinSolver m_solver;
 
     void LimitPath(uint32_t id, double limitBps);
     void SendDelayed(uint64_t now);
@@ -123,12 +128,13 @@ class FlowFabric : public MessageFabric
     }
 
     bool TakeHops(uint32_t id, uint64_t now);
+    bool YieldsToStreams(uint32_t path) const;
     void Follow(uint32_t id);
     void FollowHops(const FlowStreams::Message& message, uint64_t arrivesAt, uint64_t afterPs);
     void OnHop(uint32_t id, uint64_t now);
     void EnterLink(uint32_t id, uint64_t now);
     void PassLink(uint32_t id, uint64_t now);
-    void StallStreams(uint32_t link, uint64_t busyPs, uint64_t now);
+    void StallStreams(uint32_t link, uint32_t trafficClass, uint64_t busyPs, uint64_t now);
     uint64_t GetEmptyAt(uint32_t path) const;
     void Deliver(uint32_t id);
     void FinishHops(uint32_t id, uint64_t now);

@@ -27,6 +27,10 @@ namespace cosim
  *   max(s + W/r, t + spread + f/r),
  *
  * where the spread is the time by which its last byte follows its first packet.
+ *
+ * With traffic classes, a message waits only for those of its class and of higher ones. What is in
+ * the queue of a lower class, and has not entered its next link, follows it; a message that has
+ * entered is served as planned.
  */
 class FlowHops
 {
@@ -59,9 +63,13 @@ class FlowHops
         uint64_t last;  //!< its last byte has left [ps]
     };
 
-    /// @param links number of links
-    explicit FlowHops(std::size_t links)
-        : m_emptyAt(links)
+    /**
+     * @param links number of links
+     * @param classes number of traffic classes; 0 is the highest one
+     */
+    FlowHops(std::size_t links, uint32_t classes)
+        : m_classes(classes),
+          m_emptyAt(links * classes)
     {
     }
 
@@ -103,17 +111,21 @@ class FlowHops
         return m_latestEmptyAt <= now;
     }
 
-    /// @return the time at which the queue of a link is empty [ps]; in the past if it is empty now
-    uint64_t GetEmptyAt(uint32_t link) const
+    /**
+     * @return the time at which the queue of a link has no message of a class and of higher ones
+     * [ps]; in the past if it has none now
+     */
+    uint64_t GetEmptyAt(uint32_t link, uint32_t trafficClass) const
     {
-        return m_emptyAt[link];
+        return m_emptyAt[std::size_t{link} * m_classes + trafficClass];
     }
 
     /// Empty the queue of a link, or add a link that follows the links so far.
     void Reset(uint32_t link)
     {
-        m_emptyAt.resize(std::max<std::size_t>(m_emptyAt.size(), link + 1));
-        m_emptyAt[link] = 0;
+        const std::size_t first = std::size_t{link} * m_classes;
+        m_emptyAt.resize(std::max(m_emptyAt.size(), first + m_classes));
+        std::fill_n(m_emptyAt.begin() + static_cast<std::ptrdiff_t>(first), m_classes, 0);
     }
 
     /**
@@ -122,22 +134,32 @@ class FlowHops
      * @param message the message, whose first packet is there at reachesAt; its spread becomes that
      * behind the link
      * @param link the link
+     * @param trafficClass the class of the message
      * @param busyPs the time that the link takes for the whole message [ps]
      * @param firstPs the time that it takes for the first packet [ps]
      */
-    Passage Enter(Message& message, uint32_t link, uint64_t busyPs, uint64_t firstPs)
+    Passage Enter(Message& message,
+                  uint32_t link,
+                  uint32_t trafficClass,
+                  uint64_t busyPs,
+                  uint64_t firstPs)
     {
-        uint64_t& emptyAt = m_emptyAt[link];
-        const uint64_t first = std::max(message.reachesAt, emptyAt) + firstPs;
-        emptyAt = first - firstPs + busyPs;
-        m_latestEmptyAt = std::max(m_latestEmptyAt, emptyAt);
-        const uint64_t last = std::max(emptyAt, message.reachesAt + message.spread + firstPs);
+        uint64_t* const emptyAt = &m_emptyAt[std::size_t{link} * m_classes];
+        const uint64_t first = std::max(message.reachesAt, emptyAt[trafficClass]) + firstPs;
+        for (uint32_t later = trafficClass; later < m_classes; ++later)
+        {
+            emptyAt[later] = std::max(message.reachesAt, emptyAt[later]) + busyPs;
+        }
+        m_latestEmptyAt = std::max(m_latestEmptyAt, emptyAt[m_classes - 1]);
+        const uint64_t last =
+            std::max(emptyAt[trafficClass], message.reachesAt + message.spread + firstPs);
         message.spread = last - first;
         return {first, last};
     }
 
   private:
-    std::vector<uint64_t> m_emptyAt; //!< per link [ps]
+    uint32_t m_classes;
+    std::vector<uint64_t> m_emptyAt; //!< per link and class [ps]
     uint64_t m_latestEmptyAt{0};     //!< no queue becomes empty later [ps]
     SlotPool<Message> m_messages;
 };

@@ -19,6 +19,28 @@ MaxMinSolver::MaxMinSolver(std::size_t flows)
 }
 
 void
+MaxMinSolver::SetCapacity(uint32_t id, double capacity)
+{
+    Link& link = m_link[id];
+    Users& users = m_users[id];
+    const double more = capacity - std::exchange(users.capacity, capacity);
+    if (users.flows.empty())
+    {
+        link.free = capacity;
+        return;
+    }
+    link.free += more;
+    if (more > 0 && link.owned != 0)
+    {
+        m_freed.push_back(id);
+    }
+    else if (link.free < -UNCHANGED * capacity)
+    {
+        m_lowered.push_back(id);
+    }
+}
+
+void
 MaxMinSolver::SetLinks(uint32_t flow, std::span<const uint32_t> links)
 {
     m_links.Set(flow, links);

@@ -21,6 +21,13 @@ MaxMinSolver::Solve()
     {
         AddOwned(link);
     }
+    for (const uint32_t link : m_lowered)
+    {
+        for (const uint32_t flow : m_users[link].flows)
+        {
+            AddFlow(flow);
+        }
+    }
     for (const uint32_t flow : m_started)
     {
         if (m_flow[flow].isActive && !(m_looksForAlone && AddAlone(flow)))
@@ -181,6 +188,7 @@ MaxMinSolver::Commit()
     m_members.clear();
     m_started.clear();
     m_freed.clear();
+    m_lowered.clear();
     m_alones = 0;
     m_filled = 0;
 }

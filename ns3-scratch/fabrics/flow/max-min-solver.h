@@ -26,7 +26,8 @@ namespace cosim
  *
  * The solver is incremental and exact. Every flow has a *bottleneck*: a full link on which no flow
  * is faster. To find a new solution, the solver fills again only the *members*. At first these are
- * the flows that start, and those whose bottleneck has lost a flow. All other flows keep their
+ * the flows that start, those whose bottleneck has lost a flow or has a higher capacity, and those
+ * of links with a capacity below the sum of their rates. All other flows keep their
  * rates, until one of these events occurs at a level below their rate:
  *
  * - A link is full on which they are the fastest flows, so they must become slower.
@@ -52,17 +53,28 @@ class MaxMinSolver
     {
         m_link.emplace_back();
         m_users.emplace_back();
-        SetCapacity(static_cast<uint32_t>(m_link.size() - 1), capacity);
+        m_users.back().capacity = m_link.back().free = capacity;
         return static_cast<uint32_t>(m_link.size() - 1);
     }
 
     /**
-     * @param link a link that no active flow uses
-     * @param capacity its capacity, more than 0
+     * Change the capacity of a link. If flows use it, Solve changes their rates.
+     *
+     * @param link the link
+     * @param capacity its capacity; 0 only for a link that had more before
      */
-    void SetCapacity(uint32_t link, double capacity)
+    void SetCapacity(uint32_t link, double capacity);
+
+    /// @return the capacity of a link
+    double GetCapacity(uint32_t link) const
     {
-        m_users[link].capacity = m_link[link].free = capacity;
+        return m_users[link].capacity;
+    }
+
+    /// @return what the flows of a link leave of its capacity, after a Solve; except for rounding
+    double GetFree(uint32_t link) const
+    {
+        return m_link[link].free;
     }
 
     /**
@@ -70,6 +82,12 @@ class MaxMinSolver
      * @param links its links, each once
      */
     void SetLinks(uint32_t flow, std::span<const uint32_t> links);
+
+    /// @return the links of a flow; valid until SetLinks
+    std::span<const uint32_t> GetLinks(uint32_t flow) const
+    {
+        return m_links.Get(flow);
+    }
 
     /// Fill the links of all flows, also where a flow is alone: slower, for comparison.
     void FillEverything()
@@ -84,7 +102,7 @@ class MaxMinSolver
     void Stop(uint32_t flow);
 
     /**
-     * Compute the rates after any number of calls of Start and Stop.
+     * Compute the rates after any number of calls of Start, Stop and SetCapacity.
      *
      * @return the active flows whose rate has changed; valid until the next call
      */
@@ -223,6 +241,7 @@ class MaxMinSolver
     HugeVector<double> m_rate;       //!< per flow; RISING while it rises
     std::vector<uint32_t> m_started; //!< flows started since the last Solve
     std::vector<uint32_t> m_freed;   //!< bottlenecks that lost a flow since the last Solve
+    std::vector<uint32_t> m_lowered; //!< links whose flows have rates beyond the capacity
     // Used only while solving:
     double m_level{0};               //!< current level of the filling
     double m_filled{0};              //!< highest level at which a link was full

@@ -60,5 +60,5 @@ def study() -> Study:
 @pytest.fixture
 def failing_study() -> Study:
     """Return a study whose points reach their time limit."""
-    late = {"measurement.time_limit": "1us"}
+    late = {"simulation.time_limit": "1us"}
     return Study("late", "A late study", "What it is.", (experiment("1", **late),))

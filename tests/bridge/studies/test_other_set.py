@@ -122,9 +122,9 @@ def test_only_direct_all_reduces_get_its_keys(scenarios: Path) -> None:
 
 
 def test_a_failed_point_is_named(study: Study, tmp_path: Path) -> None:
-    wrong = Choice("limit", {"none": {}, "early": {"measurement.time_limit": "1us"}})
+    wrong = Choice("limit", {"none": {}, "early": {"simulation.time_limit": "1us"}})
     fit = Fit((wrong,), lambda *_: {}, lambda *_: [])
-    assert fit.change(load_scenario(SCENARIO), wrong.values["early"]).measurement.time_limit
+    assert fit.change(load_scenario(SCENARIO), wrong.values["early"]).simulation.time_limit
     command = study_command(replace(study, fit=fit))
     out = ["-o", str(tmp_path), "--jobs", "1"]
     answer = CliRunner().invoke(command, ["--parameter", "limit=early", *out])

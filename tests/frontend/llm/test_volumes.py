@@ -27,13 +27,15 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
-    splits=st.booleans(), ring=st.booleans(), gather=st.booleans(), element=st.sampled_from([1, 2]),
+    splits=st.booleans(), exchange=st.sampled_from(["all_gather", "ring", "all_to_all"]),
+    gather=st.booleans(), element=st.sampled_from([1, 2]),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    splits, ring, gather, element,
+    splits, exchange, gather, element,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
+    assume(exchange != "all_to_all" or tp * cp <= CARD["kv_heads"])
     chunks = chunks if pp > 1 and not splits else 1
     ep = min(ep, dp) if experts else 1
     ranks, batches = tp * cp * pp * dp, 4
@@ -44,7 +46,7 @@ def test_volumes(
             "tp": tp, "cp": cp, "pp": pp, "chunks": chunks, "ep": ep, "zero": zero,
             "sequence_parallel": spread, "order": order,
             "schedule": "zero_bubble" if splits else "1f1b",
-            "cp_exchange": "ring" if ring else "all_gather",
+            "cp_exchange": exchange,
         },
         global_batch=batches * micro_batch * dp,
         micro_batch=micro_batch,
@@ -83,7 +85,11 @@ def test_volumes(
             assert total("tensor_parallel", "reduce_scatter") == layers * (2 + again) * routed
     if cp > 1:
         kv = tokens * 2 * CARD["kv_heads"] * 8 // tp * 2
-        if ring:
+        if exchange == "all_to_all":
+            # Queries and results of 8 heads, keys and values of 4; in all phases.
+            each = tokens // cp * (2 * 8 + 2 * 4) * 8 // tp * 2
+            assert total("context_parallel", "all_to_all") == (2 + again) * layers * each
+        elif exchange == "ring":
             # Keys and values take cp - 1 steps, and their gradients one more, to their owner.
             steps = (2 + again) * (cp - 1) + cp
             assert total("context_parallel", "send") == steps * layers * kv // cp

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from typing import Any
-from xml.etree import ElementTree
 
 from topology_gen.errors import FileFormatError
 from topology_gen.formats.graphs.document import (
@@ -29,11 +28,13 @@ def read_graphml(text: str, name: str) -> GraphDocument:
     FileFormatError
         The text is not GraphML, or a node has another type.
     """
+    from xml.etree.ElementTree import ParseError
+
     import networkx as nx
 
     try:
         graph: Any = nx.parse_graphml(text, force_multigraph=True)
-    except (ElementTree.ParseError, nx.NetworkXError, KeyError, ValueError) as error:
+    except (ParseError, nx.NetworkXError, KeyError, ValueError) as error:
         raise FileFormatError(f"not a GraphML file ({error})") from None
     names = {node: str(data.get("name", node)) for node, data in graph.nodes(data=True)}
     nodes = []

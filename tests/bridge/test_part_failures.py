@@ -1,10 +1,11 @@
-"""Hosts that fail in `cosim cluster`: closed forms, and no rank used while its host is down."""
+"""Hosts, NICs and switches that fail in `cosim cluster`: closed forms, and no rank used while it is
+down."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
-from math import expm1
+from math import exp, expm1, sqrt
 from typing import Any
 
 import pytest
@@ -13,12 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bridge
-from bridge.batch.cluster import ClusterEstimate, estimate
-from bridge.batch.hosts import HostFailures, Hosts
+from bridge.batch.cluster import ClusterEstimate, _Cluster, _Placements, estimate
+from bridge.batch.parts import HOST, NIC, SWITCH, PartFailures, Parts, parts_of
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
+from frontend.resolve import resolve
 from tests.bridge.job_parts import FLAT, RING
 from tests.bridge.test_cluster_estimate import FAILURES, LLM, mix
 
@@ -37,9 +39,11 @@ def simulate(scenario: Scenario) -> Result:
     return simulated(json.dumps(scenario.resolved() | {"seed": 1}))
 
 
-def found(content: dict[str, Any], mtbf_ps: int, repair_ps: int) -> ClusterEstimate:
+def found(
+    content: dict[str, Any], mtbf_ps: int, repair_ps: int, kind: str = HOST
+) -> ClusterEstimate:
     scenario = load_scenario(content | {"fabric": "flow"})
-    return estimate(scenario, simulate, 1, HostFailures(mtbf_ps, repair_ps))
+    return estimate(scenario, simulate, 1, {kind: PartFailures(mtbf_ps, repair_ps)})
 
 
 def in_turn(count: int, **more: Any) -> dict[str, Any]:
@@ -54,18 +58,22 @@ def alone_ps(content: dict[str, Any]) -> int:
     return round(1000 * job.iterations[-1].end_ns)
 
 
-@pytest.mark.parametrize("ratio", [0.1, 0.5, 1.5])
-def test_a_job_without_checkpoints_starts_again(ratio: float) -> None:
-    """With the rate λ of failures of its hosts, a job of the length T takes (exp(λT) - 1) / λ in
-    the mean, and is interrupted exp(λT) - 1 times. Repairs take no time here."""
+@pytest.mark.parametrize(
+    ("kind", "ratio"), [(HOST, 0.1), (HOST, 0.5), (HOST, 1.5), (NIC, 0.5), (SWITCH, 0.5)]
+)
+def test_a_job_without_checkpoints_starts_again(kind: str, ratio: float) -> None:
+    """With the rate λ of failures of its hosts or NICs, a job of the length T takes
+    (exp(λT) - 1) / λ in the mean, and is interrupted exp(λT) - 1 times. So it is for the only
+    switch. Repairs take no time here."""
     content = in_turn(800)
     length = alone_ps(content)
-    mtbf = round(8 * length / ratio)  # 8 hosts of a rank each
-    jobs = found(content, mtbf, 1).jobs
+    count = {HOST: 8, NIC: 8, SWITCH: 1}[kind]  # each host is a rank
+    jobs = found(content, round(count * length / ratio), 1, kind).jobs
     mean = sum(job.time_ns for job in jobs) / len(jobs)
     assert mean == pytest.approx(expm1(ratio) / ratio * length / 1000, rel=0.08)
     interrupted = sum(job.interruptions for job in jobs) / len(jobs)
-    assert interrupted == pytest.approx(expm1(ratio), rel=0.15)
+    deviation = sqrt(expm1(ratio) * exp(ratio) / len(jobs))
+    assert interrupted == pytest.approx(expm1(ratio), abs=3 * deviation)
 
 
 def test_hosts_that_never_fail_change_nothing() -> None:
@@ -132,25 +140,29 @@ def exact(span: tuple[float, float]) -> Span:
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
+    st.sampled_from([HOST, NIC]),
     st.sampled_from(["fifo", "backfill"]),
     st.integers(1, 50),
     st.floats(0.2, 5),
     st.floats(0.01, 2),
 )
-def test_no_rank_is_used_twice_or_while_it_is_down(policy, seed, often, long):
-    """The failures are drawn again; each rank is a host. Of a job, the ranks of its last start are
+def test_no_rank_is_used_twice_or_while_it_is_down(kind, policy, seed, often, long):
+    """The failures are drawn again; each rank is a host with a NIC. Of a
+    job, the ranks of its last start are
     known, and of all starts their number."""
-    failures = HostFailures(round(often * S / 1000), round(long * S / 1000))
-    told = found(mix(policy, seed=seed), *failures)
+    failures = PartFailures(round(often * S / 1000), round(long * S / 1000))
+    told = found(mix(policy, seed=seed), *failures, kind)
     end = max(exact(job.runs_ns[-1])[1] for job in told.jobs)
-    hosts = Hosts(8, 1, failures, seed)
+    network = resolve(load_scenario(mix(policy))).network
+    parts = Parts(network, parts_of(network, kind, 1), {kind: failures}, seed)
     down: list[tuple[int, Span]] = []
-    while hosts.next_ps < end:
-        now = hosts.next_ps
-        (rank,), fails = hosts.pop()
-        if fails:
+    while parts.next_ps < end:
+        now = parts.next_ps
+        change = parts.pop()
+        (rank,) = [*change.lost, *change.back]
+        if change.fails:
             down.append((rank, (now, now + failures.repair_ps)))
-    assert len(down) == told.host_failures
+    assert len(down) == (told.host_failures if kind == HOST else told.nic_failures)
     last = [
         (rank, exact(job.runs_ns[-1]))
         for job, placed in zip(told.jobs, told.schedule.jobs, strict=True)
@@ -177,7 +189,65 @@ def test_the_command_says_the_same_twice(tmp_path, scenarios) -> None:
     assert json.loads(first.stdout)["host_failures"] > 0
     assert "</svg>" in picture.read_text()
     shown = CliRunner().invoke(main, ["cluster", str(file), *options])
-    assert "of hosts, which interrupted jobs" in shown.stdout
+    assert "of hosts, by which jobs lost ranks" in shown.stdout
+
+
+TWO_SPINES = {"family": "leaf_spine", "servers": 8, "radix": 6, "spines": 2, "buffer": "4MB"}
+TWO_SPINES |= {"oversubscription": 2}
+ACROSS = RING | {"operation": "all_to_all", "algorithm": "direct", "bytes": "4MB"}
+
+
+def test_a_job_waits_for_the_repair_of_its_leaf_only() -> None:
+    """Its ranks are all of one leaf: they are cut off while it is down. Other leaves do nothing."""
+    content = in_turn(1, ranks=None, placement=[0, 1, 2, 3]) | {"topology": TWO_SPINES}
+    length = alone_ps(content)
+    told = found(content, length // 2, 7 * S, SWITCH)
+    (job,) = told.jobs
+    assert told.switch_failures > job.interruptions > 0
+    assert job.waiting_ns == pytest.approx(7e9 * job.interruptions)
+    assert job.failures == 0
+
+
+def test_a_job_goes_on_over_the_other_spine() -> None:
+    """A spine that fails costs what was done, and no ranks. Then the other spine has the load of
+    both: if it is more than a link carries, the job is slower by that much."""
+    content = in_turn(1, workload=ACROSS, iterations=2, **FIRST) | {"topology": TWO_SPINES}
+    scenario = load_scenario(content | {"fabric": "flow"})
+    placements = _Placements(scenario, simulate, 1)
+    network, members = placements.resolved.network, tuple(range(8))
+    time, load, _ = placements.of(scenario.work[0], members)
+    parts = parts_of(network, SWITCH, 1)
+    names = [network.node_names[network.source[part.links[0]]] for part in parts]
+    spine = next(
+        part for part in parts if not (network.source[list(part.links)] < network.ranks).any()
+    )
+    assert len(parts) == 4, names
+    down = frozenset(spine.links)
+    _, other, is_simulated = placements.of(scenario.work[0], members, down)
+    assert is_simulated
+    assert down.isdisjoint(other.links.tolist())
+    assert not down.isdisjoint(load.links.tolist())
+    sent = [sum(one.part * network.rate_bps[one.links]) for one in (load, other)]
+    assert sent[0] == pytest.approx(sent[1])  # in all, over as many links
+    assert other.part.max() > 1 > load.part.max()
+    # One failure in the middle, and no repair before the end.
+    cluster = _Cluster(scenario, placements, {SWITCH: PartFailures(10**30, 10**30)})
+    assert cluster._parts is not None
+    number = parts.index(spine)
+    cluster._parts._next = [(time // 2, number, True)]
+    (job,) = cluster.run().jobs
+    assert (job.failures, job.interruptions) == (1, 0)
+    slow = float(other.part.max())
+    assert job.time_ns == pytest.approx((time // 2 + time * slow) / 1000)
+
+
+def test_nothing_outside_of_servers_is_told() -> None:
+    content = in_turn(1) | {
+        "topology": {"family": "direct_connect", "graph": "shifted_ring:n=8,d=4"}
+        | {"bandwidth": "25Gbps", "latency": "1us", "buffer": "4MB"}
+    }
+    with pytest.raises(InputError, match="--nic-mtbf: expected no value, because the topology has"):
+        found(content, 10**6, 10**9, NIC)
 
 
 def test_jobs_that_cannot_end_are_given_up() -> None:

@@ -1,4 +1,4 @@
-"""``cosim fidelity``: compare the fabrics that estimate with the one that simulates packets."""
+"""``make fidelity``: compare the fabrics that estimate with the one that simulates packets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import click
 from bridge.cli.console import output
 from bridge.cli.options import json_option, out_folder_option
 from bridge.cli.runs.points import Counter, jobs_option, scenarios_option
-from bridge.fidelity import page
-from bridge.fidelity.comparison import Row, cases, compare, document, fabrics, stored
 from bridge.files import prepare_directory, write_whole
 from bridge.present.pictures.figure import require_matplotlib
-from bridge.results.errors import SimulationError
+from tests.fidelity import page
+from tests.fidelity.comparison import Row, cases, compare, document, fabrics, stored
 
 
-@click.command("fidelity")
+@click.command()
 @click.option("--native", is_flag=True, help="Also run ns-3's own network stack, which is slow.")
 @jobs_option
 @click.option(
@@ -35,7 +34,7 @@ from bridge.results.errors import SimulationError
     "--write",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Write fidelity.md and fidelity.svg to this folder; the picture needs the extra `plot`.",
+    help="Write fidelity.md and fidelity.svg to this folder.",
 )
 @click.option(
     "--store",
@@ -44,7 +43,7 @@ from bridge.results.errors import SimulationError
     help="Write the errors that `cosim run` prints with an estimate to this JSON file.",
 )
 @scenarios_option
-def fidelity_command(
+def fidelity(
     native: bool,
     jobs: int | None,
     only: str,
@@ -97,4 +96,8 @@ def _require_all(rows: list[Row]) -> None:
         for fabric, error in row.errors.items()
     ]
     if errors:
-        raise SimulationError(f"{len(errors)} points failed, the first of them {errors[0]}")
+        raise click.ClickException(f"{len(errors)} points failed, the first of them {errors[0]}")
+
+
+if __name__ == "__main__":
+    fidelity()

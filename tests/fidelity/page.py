@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bridge.fidelity.comparison import REFERENCE, Row, Summary, fabrics, summarize
 from bridge.present import table as layout
 from bridge.present.pictures.figure import bare, legend_below, new_figure, require_matplotlib, save
 from bridge.present.quantities import time_text
 from frontend.fabrics import ESTIMATORS
+from tests.fidelity.comparison import REFERENCE, Row, Summary, fabrics, summarize
 
 INTRODUCTION = """\
 # Fidelity
@@ -23,11 +23,11 @@ with that of `express`, which simulates every packet. `native` is unmodified ns-
 `express`. Sentences that do not name RoCE are about TCP. The [glossary](glossary.md) explains the
 terms.
 
-To make this page (a few minutes, `--native` most of them), and the errors that `cosim run` prints
+To make this page (a few minutes, `native` most of them), and the errors that `cosim run` prints
 with an estimate, run
 
 ```sh
-cosim fidelity --native --write docs --store bridge/simulator/estimate_errors.json
+make fidelity
 ```
 
 ## In short

@@ -82,7 +82,7 @@ def _small(folder: Path) -> Iterator[Case]:
         scenario = load_scenario(file)
         # `native` cannot change links. If circuits follow the demand, each fabric also leads to
         # other circuits; docs/topoopt.md compares these scenarios. Jobs that wait start in another
-        # order on each fabric. Only `express` has traffic classes.
+        # order on each fabric. Some fabrics have no traffic classes.
         changes = getattr(scenario.topology, "reconfiguration", None) is not None
         differs = scenario.queueing != "none" or scenario.has_classes
         if not changes and not scenario.events and not differs:
