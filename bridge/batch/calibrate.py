@@ -37,8 +37,9 @@ _ISSUE, _ISSUE_US = "nccl_issue", 10.0
 _MOST_ISSUE, _FARTHEST = 100.0, 2.5
 """The largest cost to issue, and how many times another cost may grow or shrink in a round: what
 is not the bottleneck at first shows no line."""
-_STEPS = (1.05, 1.05)
-"""Each round simulates the numbers as they are, and each one times this."""
+_ROUNDS, _STEP = 2, 1.05
+"""Each round simulates the costs as they are, and each one times the step. Where two costs are
+nearly the bottleneck, a longer step takes one for the other."""
 _MOST_FITTED = 8
 """Sizes of a log that are fitted at most."""
 _HELD = 0.02
@@ -199,11 +200,11 @@ def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
 
     costs = np.ones(len(HOST_NUMBERS))
     first = times_at(costs)
-    for step in _STEPS:
+    for _ in range(_ROUNDS):
         slopes = []
         for number in range(costs.size):
             more = costs.copy()
-            more[number] *= step
+            more[number] *= _STEP
             slopes.append((times_at(more) - first) / (more - costs)[number])
         line = np.stack(slopes, axis=1).clip(min=0)
         costs, first = _better(costs, first, line, measured, times_at)

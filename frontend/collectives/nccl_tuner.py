@@ -541,7 +541,8 @@ def candidates(
     pairs: list[tuple[Kind, ProtocolName]] = [(kind, one) for kind in kinds for one in allowed]
     if operation == "all_reduce" and machine.heads > 1:
         pairs.append(("nvls" if machine.servers == 1 else "nvls_tree", "Simple"))
-    if operation in ("all_gather", "reduce_scatter") and machine.local == 1:
+    scatters = operation in ("all_gather", "reduce_scatter")
+    if scatters and machine.local == 1 and machine.version >= 23:
         pairs.append(("pat", "Simple"))
     plugin = machine.plugin
     own = (Choice(*pair, time_us(machine, operation, *pair, size)) for pair in pairs)

@@ -18,8 +18,8 @@ cosim study measured-collectives --scale full --page docs/measured_collectives.m
 rate that NVLink and NVSwitches reach, the time of a step and of a launch, the chunks, and the
 choice of algorithm and protocol are those of NCCL's source (NVIDIA/nccl 5067397). Where a source
 names its version of NCCL, the choice is that of the version. What networks tell NCCL and take is
-that of their plug-ins (`frontend/collectives/nccl_plugins.py` names the sources).
-Times are those that nccl-tests printed, out of place, or follow from a printed bus bandwidth.
+that of their plug-ins (`frontend/collectives/nccl_plugins.py` names the sources). Times are those
+that nccl-tests printed, out of place, or follow from a printed bus bandwidth.
 
 **Blind rows.** The predictions of the p5 on 8 and 32 servers, and of 2 × 8 B200 with InfiniBand
 (NVIDIA/nccl-tests, issue 389), are in `blind.csv`, which a commit of its own stored before their

@@ -53,7 +53,7 @@ GROUPS: dict[str, Group] = {
         _server("p5", **_NIC),
         {"nccl_version": "2.28"},
     ),
-    "p5-2023": Group(
+    "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
         _server("p5", **_NIC),
         {"nccl_plugin_tuner": False, "nccl_version": "2.20"},

@@ -198,20 +198,20 @@ hosts and networks take more:
   number, so none is set. With TCPX, the A3 High reaches half of the rate of its NICs.
 - On two p5, trees with LL take 64 µs here and 69 µs measured for 1 KiB, but 70 and 135 µs for 64
   KiB: larger messages take EFA longer than its 8 bytes.
-- InfiniBand takes 5 to 10 µs more than the tuner has; a DGX Spark, whose NIC reads the memory of
-  the host, 17 µs more.
+- Two servers with InfiniBand take 5 to 15 µs more than the tuner has, and two DGX Spark 13 µs and
+  more.
 
 **Calibrated on half.** For each table of at least nine sizes, four numbers of the hosts are fitted
 to every other size, as `cosim calibrate` does. A table below scores only the sizes between them,
 beside the same rows with nothing fitted. Nothing else on this page has a fit. Tables with blind
 rows, and of more than 64 GPUs, have none. The four numbers are not always those of a machine: where
-the choice of protocol is wrong (p4d), one makes up for another.
+something else takes time, such as buffers on the p4d, one of them makes up for it.
 
 **Trees** between servers pass on NCCL's chunks. With Simple on TCPXO, one of 1 MiB goes hop by hop
 over each of 16 channels, at half of the tuner's limit of 41.4 GB/s, which counts both directions:
-so 16 MiB take 908 µs. From 8 MiB on, predictions are within 13 %.
-Trees with LL128 on the p4d are up to 48 % too fast: there, chunks of 70 KiB wait for buffers,
-which the model does not have.
+so 16 MiB take 908 µs. From 8 MiB on, predictions are within 13 %. Trees with LL128 on the p4d are
+up to 48 % too fast: we suppose that chunks of 70 KiB wait for buffers there, which the model does
+not have.
 
 **Rings** between servers take at least the time in which a processor posts the messages of a round.
 So all-gathers of 32 MiB on 16 servers take 1430 µs, and 655 µs without (measured: 1337). Rings
@@ -225,8 +225,8 @@ where NICs are the limit (p4d): they pass each NIC once, and a ring almost twice
 
 **All-to-alls** on 16 servers are up to 41 % too fast, more so for small blocks, and on 2 and 4
 servers up to 34 % at 32 MiB. The time to post all messages one after another, added to that of
-their bytes, would be right on 32 servers and up to 18 % too slow on 4; how much of it overlaps is
-not known, so the model has none.
+their bytes, would be within 13 % on 32 servers, and up to 18 % too slow on 4. How much of it
+overlaps is not known, so the model has none.
 
 **Left out**: issue 2409 of NVIDIA/nccl, whose fault a search showed before a prediction was stored;
 issue 367 of nccl-tests, which has only pictures; the 64 GPUs of coreweave/nccl-tests, whose GPUs

@@ -90,7 +90,6 @@ from frontend.collectives.program.program import (
     known_root,
 )
 from frontend.collectives.registry import (
-    MOST_BUILT_STEPS,
     ROOTED,
     SEGMENT_PARTS,
     Algorithm,
@@ -107,6 +106,8 @@ SWITCH_KINDS = (*NVLS_KINDS, *COLLNET_KINDS)
 """The algorithms in which switches add up."""
 
 _PPM = 10**6
+_MOST_WAITING = 2**22
+"""Steps of a tree whose segments wait for earlier ones, at most; they are all written."""
 _IN_ROUNDS = ("all_reduce", "all_gather", "reduce_scatter")
 _MOST_WIRE = 80.0  # with the factors of hosts, less than the stream allows
 
@@ -282,6 +283,8 @@ def _build(
         Where the members are; by default, each is a server with one NIC.
     segments : int
         Segments of a tree, or of a chain.
+    window : int
+        Segments of a tree that are on the way at the same time; 0: all.
     protocol : Protocol, optional
         What NCCL adds to the messages.
     order : tuple of pairs
@@ -540,7 +543,7 @@ def _pipeline(setting: Setting, machine: Machine, choice: Choice) -> dict[str, i
     hops = machine.local - 1, filling(machine.servers)
     around = 2 * (hops[0] * (pace.near + near * _PPM) + hops[1] * (pace.far + far * _PPM))
     steps = 4 * (machine.ranks - 1) * tree_channels(machine)
-    window = 1 + ceil(around / max(pace.each, 1)) if segments * steps <= MOST_BUILT_STEPS else 0
+    window = 1 + ceil(around / max(pace.each, 1)) if segments * steps <= _MOST_WAITING else 0
     return {"segments": segments, "window": window if window < segments else 0}
 
 

@@ -54,6 +54,15 @@ def test_switches_that_reduce_are_met_from_16_mebibytes_on() -> None:
         assert time == pytest.approx(row.measured_us, rel=0.031)
 
 
+def test_trees_of_chunks_are_met_from_8_mebibytes_on() -> None:
+    """Two a3_mega with Simple: NCCL's chunks, one after another at the rate of a channel."""
+    found = [one for one in rows() if one.group == "a3-mega-simple" and one.bytes >= 2**23]
+    assert len(found) == 11
+    for row in found:
+        time = bridge.run(load_scenario(row.scenario())).time_ns / 1e3
+        assert time == pytest.approx(row.measured_us, rel=0.13)
+
+
 def test_the_small_scale_states_its_errors(scenarios) -> None:
     points = study_points(scenarios, "small")
     results = {key: bridge.run(point.scenario) for key, point in points.items()}
