@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from bridge.batch.interference import fairness
 from bridge.batch.parts import HOST, KINDS, NIC, SWITCH, Failures, Part, Parts, parts_of
+from bridge.batch.paths import sent_bytes
 from bridge.batch.running import Failing, Load, Running, ps, speeds
 from bridge.errors import InputError
 from bridge.results.measurements import Schedule
@@ -180,15 +181,9 @@ class _Placements:
         if job is None:  # it has nothing to do
             return _Alone(0, 0, np.zeros(len(shape.connections)))
         time = job_durations(result.to_dict())[job.name]
-        sent = {
-            (row["source"], row["target"], row["route"]): row["payload_bytes"]
-            for row in result.tables.rows("flows")
-        }
-        ends = shape.nodes[shape.connections[:, :2]]
-        row = np.column_stack([ends, shape.connections[:, 2]]).tolist()
         network = result.network
         headers = network.wire_bytes / max(1, network.payload_bytes)
-        rate = np.array([sent.get(tuple(one), 0) for one in row]) * headers * 8e12 / time
+        rate = sent_bytes(shape, result) * headers * 8e12 / time
         return _Alone(time, round(1000 * job.iterations[-1].time_ns), rate)
 
 

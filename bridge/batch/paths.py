@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bridge.results.result import Result
 from frontend import Scenario
-from frontend.compiler.shapes import Shapes
+from frontend.compiler.shapes import Shape, Shapes
 from frontend.resolve import resolve
 from frontend.scenario.work import Work, work_of_job
 
@@ -56,6 +56,17 @@ def routes(
     return found
 
 
+def sent_bytes(shape: Shape, alone: Result) -> NDArray[np.float64]:
+    """Return the payload that each of `Shape.connections` has sent in the result of a job alone."""
+    sent = {
+        (row["source"], row["target"], row["route"]): row["payload_bytes"]
+        for row in alone.tables.rows("flows")
+    }
+    ends = shape.nodes[shape.connections[:, :2]]
+    rows = np.column_stack([ends, shape.connections[:, 2]]).tolist()
+    return np.array([sent.get(tuple(row), 0) for row in rows], np.float64)
+
+
 def _on_route(work: Work, route: int) -> Work:
     assert work.job is not None
     job = work.job.model_copy(update={"route": route})
@@ -69,16 +80,8 @@ def _load(
     assert alone.schedule is not None
     (job,) = alone.schedule.jobs
     shape = shapes.of(work, job.ranks)
-    sent = {
-        (row["source"], row["target"], row["route"]): row["payload_bytes"]
-        for row in alone.tables.rows("flows")
-    }
-    ends = shape.nodes[shape.connections[:, :2]]
-    rows = np.column_stack([ends, shape.connections[:, 2]]).tolist()
-    carried = np.array([sent.get(tuple(row), 0) for row in rows], np.float64)
-    of_link = np.bincount(
-        shape.links, np.repeat(carried, np.diff(shape.begin)), minlength=len(rate_bps)
-    )
+    carried = np.repeat(sent_bytes(shape, alone), np.diff(shape.begin))
+    of_link = np.bincount(shape.links, carried, minlength=len(rate_bps))
     return of_link * 8e9 / rate_bps / max(1.0, job.completion_ns - job.waiting_ns)
 
 

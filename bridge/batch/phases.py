@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,13 +122,14 @@ def delays(patterns: Mapping[str, Pattern], starts_ns: Mapping[str, float]) -> d
     -------
     dict
         Less than an iteration of each job. Jobs that share nothing with others, and those whose
-        iterations do not fit on one circle, are not delayed.
+        iterations fit on no circle with those of others, are not delayed.
     """
     found = dict.fromkeys(patterns, 0.0)
     for names in _groups(patterns):
         own = [patterns[name] for name in names]
         circle = Circle.of(own)
         if circle is None:
+            found |= _along_links(names, patterns, starts_ns)
             continue
         turn_ns = circle.perimeter_ns / circle.steps
         best = circle.best()
@@ -145,14 +147,76 @@ def delays(patterns: Mapping[str, Pattern], starts_ns: Mapping[str, float]) -> d
     return found
 
 
-def _groups(patterns: Mapping[str, Pattern]) -> list[list[str]]:
-    """Return the jobs that ask for more than links have, with all others on these links, together
-    with those that they meet on other such links."""
+class _Meeting(NamedTuple):
+    """Jobs that meet on links, and how they interleave there."""
+
+    shifts_ns: dict[str, float]
+    """When each of them starts, modulo its iteration."""
+    gain: float
+    """By how much less than with their starts is asked of links beyond their rate."""
+
+
+def _along_links(
+    names: Sequence[str], patterns: Mapping[str, Pattern], starts_ns: Mapping[str, float]
+) -> dict[str, float]:
+    """Return delays of jobs whose iterations fit on circles link by link only.
+
+    This is CASSINI's affinity graph, which joins jobs and links. Each link has a circle of its own
+    that says how much later one of its jobs starts than another; from job to job along the links,
+    that gives the delay of each. Of links that lead back to a job, those with the least gain say
+    nothing.
+    """
+    meetings = _meetings(names, patterns, starts_ns)
+    found: dict[str, float] = {}
+    for first in names:
+        if first in found:
+            continue
+        found[first] = 0.0
+        reached = [first]
+        for name in reached:
+            for one in (one for one in meetings if name in one.shifts_ns):
+                begun = starts_ns[name] + found[name] - one.shifts_ns[name]
+                for other in [other for other in one.shifts_ns if other not in found]:
+                    late = begun + one.shifts_ns[other] - starts_ns[other]
+                    found[other] = late % patterns[other].period_ns
+                    reached.append(other)
+    return found
+
+
+def _meetings(
+    names: Sequence[str], patterns: Mapping[str, Pattern], starts_ns: Mapping[str, float]
+) -> list[_Meeting]:
+    """Return how jobs interleave on links, those with the most gain first."""
+    crowded = _crowded(patterns)
+    of_link = {link: tuple(one for one in names if link in patterns[one].load) for link in crowded}
+    found = []
+    for members in sorted(set(of_link.values())):
+        circle = Circle.of([patterns[name] for name in members]) if len(members) > 1 else None
+        if circle is None:
+            continue
+        turn_ns, best = circle.perimeter_ns / circle.steps, circle.best()
+        now = [round(starts_ns[name] / turn_ns) for name in members]
+        gain = circle.excess(now) - circle.excess(best)
+        shifts = now if gain <= _SAME else best
+        found.append(
+            _Meeting({one: turn * turn_ns for one, turn in zip(members, shifts, strict=True)}, gain)
+        )
+    return sorted(found, key=lambda one: -one.gain)
+
+
+def _crowded(patterns: Mapping[str, Pattern]) -> set[int]:
+    """Return the links of which jobs that communicate at the same time ask for more than all."""
     asked: dict[int, float] = {}
     for one in patterns.values():
         for link, load in one.load.items():
             asked[link] = asked.get(link, 0.0) + load
-    crowded = {link for link, load in asked.items() if load > 1 + _SAME}
+    return {link for link, load in asked.items() if load > 1 + _SAME}
+
+
+def _groups(patterns: Mapping[str, Pattern]) -> list[list[str]]:
+    """Return the jobs that ask for more than links have, with all others on these links, together
+    with those that they meet on other such links."""
+    crowded = _crowded(patterns)
     groups: list[tuple[set[str], set[int]]] = []
     for name, one in patterns.items():
         names, links = {name}, crowded.intersection(one.load)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import combinations, product
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -87,6 +88,56 @@ def test_periods_that_fit_no_circle_are_left_alone(other: float) -> None:
     assert Circle.of(jobs) is None
     found = delays(dict(zip("abc", jobs, strict=True)), {"a": 0, "b": 0, "c": 0})
     assert found == {"a": 0, "b": 0, "c": 0}
+
+
+def met_ns(first: Pattern, second: Pattern, late: float, until: float) -> float:
+    """Time until an end for which two jobs communicate at once; the second one starts later."""
+    spans = [
+        [
+            (begin + at, end + at)
+            for begin, end in one.phases
+            for at in np.arange(delay - one.period_ns, until, one.period_ns)
+        ]
+        for one, delay in ((first, 0.0), (second, late))
+    ]
+    return sum(max(0.0, min(a[1], b[1], until) - max(a[0], b[0], 0)) for a, b in product(*spans))
+
+
+@given(st.floats(0, 30_000), st.floats(0, 30_000))
+@settings(deadline=None, max_examples=20)
+def test_a_chain_of_jobs_that_fit_no_circle_together(second, third):
+    """15 iterations of a are one of b, and 15 of c are two: a and b fit on a circle, so do b and c,
+    and all three need 30. Along the links, neither pair meets."""
+    jobs = {
+        "a": Pattern(2000, ((0, 400),), {1: 1}),
+        "b": Pattern(30_000, ((0, 1000),), {1: 1, 2: 1}),
+        "c": Pattern(4000, ((0, 900),), {2: 1}),
+    }
+    assert Circle.of(list(jobs.values())) is None
+    starts = {"a": 0.0, "b": second, "c": third}
+    found = delays(jobs, starts)
+    assert all(0 <= found[name] < jobs[name].period_ns for name in jobs)
+    at = {name: starts[name] + found[name] for name in jobs}
+    assert met_ns(jobs["a"], jobs["b"], (at["b"] - at["a"]) % 30_000, 60_000) < 60
+    assert met_ns(jobs["b"], jobs["c"], (at["c"] - at["b"]) % 4000, 60_000) < 120
+
+
+def test_links_that_lead_back_keep_the_pair_with_the_most_gain():
+    """A circle of three jobs: what the third link says is left out, and delays are still those of
+    the others."""
+    jobs = {
+        "a": Pattern(2000, ((0, 400),), {1: 1, 3: 1}),
+        "b": Pattern(30_000, ((0, 1000),), {1: 1, 2: 1}),
+        "c": Pattern(4000, ((0, 900),), {2: 1, 3: 1}),
+    }
+    found = delays(jobs, dict.fromkeys(jobs, 0.0))
+    assert found["a"] == 0
+    pairs = [("a", "b", 30_000), ("b", "c", 4000), ("a", "c", 4000)]
+    met = [
+        met_ns(jobs[one], jobs[other], (found[other] - found[one]) % period, 60_000)
+        for one, other, period in pairs
+    ]
+    assert sum(value < 120 for value in met) >= 2
 
 
 def test_jobs_that_interleave_already_are_not_delayed() -> None:
