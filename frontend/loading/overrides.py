@@ -128,16 +128,17 @@ def _mapping(part: Any, field: FieldInfo) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        The part has a value that no mapping stands for, which would be lost.
+        The part has a short form, but its value is none.
     """
-    if part is None or isinstance(part, bool):
-        return {}
+    if isinstance(part, dict):
+        return part
     for kind in models_of(field.annotation):
-        if issubclass(kind, ShortForm):
-            part = kind.whole(part)
-    if not isinstance(part, dict):
-        raise ValueError("expected a mapping")
-    return part
+        if issubclass(kind, ShortForm) and part is not None:
+            whole = kind.whole(part)
+            if not isinstance(whole, dict):
+                raise ValueError("expected a mapping")
+            return whole
+    return {}  # another choice, such as a file instead of the name of an algorithm
 
 
 def listed(overrides: Overrides) -> list[Override]:
