@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import cosim
-from bridge.studies.measured_training.runs import Table
+from bridge.studies.measured_training.estimates import estimated_s
+from bridge.studies.measured_training.runs import Run, Table
 from frontend import load_scenario
 from frontend.compiler.costs import Costs
 from frontend.resolve import resolve
@@ -110,12 +111,10 @@ def test_exchange_of_weights_on_a_slow_network(zero: int, gather: bool, overlap:
     assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=0.1)
 
 
-SHOWN = ("405b-h100-512", "405b-gb200-1024", "gpt3-h100-512", "megatron-2022-175b-full")
+KNOWN = [run for run in TABLE.runs.values() if not run.blind]
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_published_runs(name: str) -> None:
-    """The estimates of published layouts are 3 % from their stored simulations."""
-    run = TABLE.runs[name]
-    source = run.scenario(TABLE.fits[run.group].efficiency)
-    assert estimate(source) == pytest.approx(TABLE.predictions[name].one_number_s, rel=0.03)
+@pytest.mark.parametrize("run", KNOWN, ids=lambda run: run.id)
+def test_published_runs(run: Run) -> None:
+    """The estimates of published layouts are 5 % from their stored simulations."""
+    assert estimated_s(run) == pytest.approx(TABLE.predictions[run.id].one_number_s, rel=0.05)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import dlrm, packets, shapes, steps
+from bridge.studies.measured_training import dlrm, estimates, packets, shapes, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
-on 8 to 16384 GPUs, of language models and of a recommendation model. All measurements are public,
+on 4 to 16384 GPUs, of language models and of a recommendation model. All measurements are public,
 and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
@@ -73,6 +73,7 @@ STUDY = Study(
         shapes.EXPERIMENT,
         dlrm.EXPERIMENT,
         steps.PARTS_EXPERIMENT,
+        estimates.EXPERIMENT,
         packets.EXPERIMENT,
     ),
 )

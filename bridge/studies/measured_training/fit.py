@@ -87,12 +87,17 @@ def fit(group: str, runs: list[Run], begin: float) -> Fit:
     efficiency = fitted(first.measured_s, partial(simulated_s, first), begin)
     if other is None:
         return Fit(group, first.id, efficiency, "", None, None)
+    long_s, short_s = (simulated_s(run, efficiency) for run in (first, other))
+    slower, fixed_s = two_numbers(first, other, long_s, short_s)
+    return Fit(group, first.id, efficiency, other.id, round(slower, 5), round(fixed_s, 4))
+
+
+def two_numbers(first: Run, other: Run, long_s: float, short_s: float) -> tuple[float, float]:
+    """Return `slower` and `fixed_s` from the simulated steps of two runs."""
     assert first.measured_s is not None
     assert other.measured_s is not None
-    long_s, short_s = (simulated_s(run, efficiency) for run in (first, other))
     slower = (first.measured_s - other.measured_s) / (long_s - short_s)
-    fixed_s = first.measured_s - slower * long_s
-    return Fit(group, first.id, efficiency, other.id, round(slower, 5), round(fixed_s, 4))
+    return slower, first.measured_s - slower * long_s
 
 
 def with_software(one: Fit, every: list[Fit], table: Table) -> Fit:

@@ -34,9 +34,6 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 _CONTEXT = {"p2p": "ring", "a2a": "all_to_all"}
 """What options say about `layout.cp_exchange`, by the names of Transformer Engine."""
 
-_WHOLE_CHUNKS = 10**12
-"""Weights of a bucket that no chunk of a stage fills: its gradients are reduced together."""
-
 
 class Chip(NamedTuple):
     """An accelerator, and the links of the machines that these runs had."""
@@ -238,7 +235,7 @@ class Run(NamedTuple):
         has = self.options.__contains__
         recompute = "full" if has("full_recompute") else "none"
         gradient = 2 if has("bf16_gradients") else 4
-        bucket = _WHOLE_CHUNKS if has("chunk_buckets") else self._number("bucket")
+        bucket = self._number("bucket")
         lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
         return {
             **({} if lora is None else {"lora": lora}),
