@@ -11,6 +11,7 @@ _NUMBER = r"(\d+\.?\d*|\.\d+)"
 _RANGE = re.compile(
     rf"{_NUMBER}([^\d\s.+*]*)\.\.{_NUMBER}([^\d\s.+*]*)(?:([+*]){_NUMBER}([^\d\s.+*]*))?"
 )
+_BEGIN = re.compile(rf"{_NUMBER}[^\d\s.+*]*\.\.{_NUMBER}")
 _KINDS = (units.SIZE, units.RATE, units.TIME, units.COMPUTE)
 
 MOST_VALUES = 1000
@@ -29,7 +30,7 @@ def expanded(text: str) -> list[str] | None:
     Raises
     ------
     ValueError
-        The range has no end, or its units do not fit.
+        The text begins as a range does and is none, the range has no end, or its units do not fit.
 
     Examples
     --------
@@ -43,6 +44,8 @@ def expanded(text: str) -> list[str] | None:
     """
     match = _RANGE.fullmatch(text.strip())
     if match is None:
+        if _BEGIN.match(text.strip()):
+            raise ValueError("expected FIRST..LAST+STEP or FIRST..LAST*FACTOR, such as 8..64*2")
         return None
     first, unit, last, last_unit, sign, by, by_unit = match.groups()
     if sign == "*" and by_unit:
