@@ -292,8 +292,9 @@ fast for H200 and B200: look-ups and updates of rows of 512 bytes gain less than
 the memory. The keys of a batch are also less different than the even draws of the model.
 
 The two results on 64 GB200 of equal settings differ by 10 %, those on 16 B200 by 1 %. On 32 H200,
-the step is 2.9 % longer packet by packet; the servers have two to four shards, so the blocks of the
-all-to-all are unequal. The other steps differ by at most 0.5 %.
+the step is 2.2 % longer packet by packet; the servers have two to four shards, so the blocks of the
+all-to-all are unequal. On 128 H100, 16 B200 and 64 GB200, it is 2 to 4 % shorter, as messages share
+links there; on `analytical`, they take a link one after the other.
 """
 
 EXPERIMENT = Experiment("DLRM DCNv2", (FIGURE,), evaluate, study_points, notes=NOTES)
