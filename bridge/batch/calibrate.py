@@ -29,6 +29,7 @@ from bridge.batch.nccl_tests import (
 )
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
+from frontend.formats.nccl_server import on_rails
 from frontend.loading.load import Content
 
 _RATES = ("nccl_scale_up", "nccl_scale_out")
@@ -156,18 +157,7 @@ def scenario_of(log: Log) -> dict[str, Any]:
     server: dict[str, Any] = {"model": model}
     if model != "dgx_spark":
         server |= {"gpus": local, "nics": local}
-    return {
-        "name": "calibrated",
-        "fabric": "analytical",
-        "topology": {
-            "family": "rail_optimized",
-            "servers": servers,
-            "server": server,
-            "buffer": "64MB",
-        },
-        "links": {"mtu": "9000B"},
-        "transport": {"window": "unlimited"},
-    }
+    return on_rails("calibrated", server, servers)
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,8 @@ def parts_of(network: Network, kind: str, host: int) -> list[Part]:
     outside = ~is_inside[network.dimension] | is_inside.all()
     source, target = network.source.astype(np.int64), network.target.astype(np.int64)
     if kind == NIC:
-        ends = [(low, high) for low, high in ((source, target), (target, source))]
         found: dict[tuple[int, int, int], list[int]] = {}
-        for low, high in ends:
+        for low, high in ((source, target), (target, source)):
             seen = Counter[tuple[int, int]]()
             for link in np.flatnonzero(outside & (low < network.ranks) & (high >= network.ranks)):
                 pair = int(low[link]), int(high[link])

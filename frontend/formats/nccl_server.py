@@ -1,4 +1,4 @@
-"""A scenario around the server of a topology file of NCCL: an all-reduce between some of them."""
+"""Scenarios around servers, as NCCL sees them: on rails, and of a topology file of NCCL."""
 
 from __future__ import annotations
 
@@ -20,6 +20,30 @@ def read_server_file(path: Path) -> ServerFile:
         raise ScenarioError(f"{path}: {error.strerror}: expected a readable file") from None
     except FileFormatError as error:
         raise ScenarioError(f"{path}: {error}") from None
+
+
+def on_rails(name: str, server: dict[str, Any], servers: int, **topology: Any) -> dict[str, Any]:
+    """Return an estimate on servers on rails, without its workload.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    server : dict
+        The keys of `topology.server`.
+    servers : int
+        Number of servers.
+    **topology
+        Other keys of `topology`.
+    """
+    rails = {"family": "rail_optimized", "servers": servers, "server": server, "buffer": "64MB"}
+    return {
+        "name": name,
+        "fabric": "analytical",
+        "topology": rails | topology,
+        "links": {"mtu": "9000B"},
+        "transport": {"window": "unlimited"},
+    }
 
 
 def server_scenario(
@@ -47,18 +71,5 @@ def server_scenario(
     if net_latency_us:
         latency = round(net_latency_us * units.parse("1us", units.TIME))
         work["nccl_net_latency"] = units.written(latency, units.TIME)
-    return {
-        "schema_version": 1,
-        "name": name,
-        "fabric": "analytical",
-        "topology": {
-            "family": "rail_optimized",
-            "servers": servers,
-            "server": server,
-            "latency": "0.5us",
-            "buffer": "64MB",
-        },
-        "workload": work,
-        "links": {"mtu": "9000B"},
-        "transport": {"window": "unlimited"},
-    }
+    made = on_rails(name, server, servers, latency="0.5us")
+    return {"schema_version": 1, **made, "workload": work}

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import bridge
-from frontend import load_scenario
 from frontend.collectives import check, problems
 from frontend.collectives.nccl_collnet_tuner import (
     collnet_bandwidth,
@@ -18,6 +17,7 @@ from frontend.collectives.nccl_plugins import Plugin
 from frontend.collectives.nccl_tuner import Machine
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
+from tests.bridge.nccl_clusters import all_reduce
 
 KINDS: dict[str, dict[str, Any]] = {
     "NVLS": {"model": "hgx_h100"},
@@ -32,27 +32,11 @@ def scenario(
     size: int, servers: int, server: dict[str, Any], *, fabric: str = "analytical",
     in_network: bool = True, workload: dict[str, Any] | None = None,
 ) -> Any:  # fmt: skip
-    return load_scenario(
-        {
-            "fabric": fabric,
-            "topology": {
-                "family": "rail_optimized",
-                "servers": servers,
-                "server": server,
-                "latency": "0.5us",
-                "buffer": "64MB",
-                "in_network": in_network,
-            },
-            "links": {"mtu": "9000B"},
-            "transport": {"window": "1MB" if fabric == "express" else "unlimited"},
-            "workload": {
-                "kind": "collective",
-                "operation": "all_reduce",
-                "algorithm": "nccl",
-                "bytes": f"{size}B",
-            }
-            | (workload or {}),
-        }
+    changes = {"fabric": fabric}
+    if fabric == "express":
+        changes["transport.window"] = "1MB"
+    return all_reduce(
+        size, servers, server, changes=changes, workload=workload, in_network=in_network
     )
 
 

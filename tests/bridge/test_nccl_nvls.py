@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import bridge
-from frontend import load_scenario
 from frontend.collectives import check, problems
 from frontend.compiler.programs import ProgramLibrary
 from frontend.resolve import resolve
+from tests.bridge.nccl_clusters import all_reduce
 
 GIB = 2**30
 
@@ -19,27 +19,11 @@ def scenario(
     size: int, servers: int = 1, fabric: str = "analytical", workload: dict[str, Any] | None = None,
     **server: Any,
 ) -> Any:  # fmt: skip
-    return load_scenario(
-        {
-            "fabric": fabric,
-            "topology": {
-                "family": "rail_optimized",
-                "servers": servers,
-                "server": {"model": "hgx_h200", "scale_up_switches": 1} | server,
-                "latency": "0.5us",
-                "buffer": "64MB",
-            },
-            "links": {"mtu": "9000B"},
-            "transport": {"window": "64MiB" if fabric == "express" else "unlimited"},
-            "workload": {
-                "kind": "collective",
-                "operation": "all_reduce",
-                "algorithm": "nccl",
-                "bytes": f"{size}B",
-            }
-            | (workload or {}),
-        }
-    )
+    own = {"model": "hgx_h200", "scale_up_switches": 1} | server
+    changes = {"fabric": fabric}
+    if fabric == "express":
+        changes["transport.window"] = "64MiB"
+    return all_reduce(size, servers, own, changes=changes, workload=workload)
 
 
 def choice(**given: Any) -> str:

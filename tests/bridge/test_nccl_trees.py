@@ -7,19 +7,11 @@ from typing import Any
 import pytest
 
 import bridge
-from frontend import load_scenario
+from tests.bridge.nccl_clusters import all_reduce
 
 
 def two_servers(model: str, size: int, **given: Any) -> bridge.Result:
-    content = {
-        "fabric": "analytical",
-        "topology": {"family": "rail_optimized", "servers": 2, "server": model, "buffer": "64MB"},
-        "links": {"mtu": "9000B"},
-        "transport": {"window": "unlimited"},
-        "workload": {"kind": "collective", "operation": "all_reduce", "algorithm": "nccl",
-                     "bytes": f"{size}B", **given},
-    }  # fmt: skip
-    return bridge.run(load_scenario(content))
+    return bridge.run(all_reduce(size, 2, model, workload=given))
 
 
 @pytest.mark.parametrize(("model", "size"), [("p4d", 2**24), ("p4d", 2**25), ("hgx_h100", 2**20)])

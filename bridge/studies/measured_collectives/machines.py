@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge.batch.nccl_tests import LAUNCH_US
+from frontend.formats.nccl_server import on_rails
 
 FOLDER = Path(__file__).parent
 
@@ -146,28 +147,15 @@ class Row:
         local = self.gpus // self.servers
         if self.servers == 1:
             server |= {"gpus": local, "nics": local}
-        return {
-            "name": self.name.replace(" ", "-"),
-            "description": self.source,
-            "fabric": "analytical",
-            "topology": {
-                "family": "rail_optimized",
-                "servers": self.servers,
-                "server": server,
-                "latency": "0.5us",
-                "buffer": "64MB",
-                "pxn": True,
-            },
-            "links": {"mtu": "9000B"},
-            "transport": {"window": "unlimited"},
-            "workload": {
-                "kind": "collective",
-                "operation": self.operation,
-                "algorithm": "nccl",
-                "bytes": f"{self.bytes}B",
-                **GROUPS[self.group].nccl,
-            },
+        work = {
+            "kind": "collective",
+            "operation": self.operation,
+            "algorithm": "nccl",
+            "bytes": f"{self.bytes}B",
+            **GROUPS[self.group].nccl,
         }
+        made = on_rails(self.name.replace(" ", "-"), server, self.servers, pxn=True)
+        return {**made, "description": self.source, "workload": work}
 
 
 def rows() -> list[Row]:
