@@ -32,8 +32,8 @@ from bridge.simulator.simulate import run
 from frontend.formats.nccl_server import on_rails
 from frontend.loading.load import Content
 
-_RATES = ("nccl_scale_up", "nccl_scale_out")
-_ISSUE, _ISSUE_US = "nccl_issue", 10.0
+_RATES = ("scale_up", "scale_out")
+_ISSUE, _ISSUE_US = "issue", 10.0
 """The time to issue an operation, and what its cost counts in µs."""
 _MOST_ISSUE, _FARTHEST = 100.0, 2.5
 """The largest cost to issue, and how many times another cost may grow or shrink in a round: what
@@ -299,7 +299,6 @@ def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any
         "operation": PROGRAMS[log.program].operation,
         "algorithm": "nccl",
         "bytes": f"{max(log.times)}B",
-        **nccl_options(content.data),
-        **fit.factors,
+        "nccl": {**nccl_options(content.data), **fit.factors},
     }
     return data

@@ -297,12 +297,13 @@ class Test:
             bare = replace(content, data=rest)
         ranks = resolve(load_network(bare, network)).ranks
         merged = apply(given, overrides, Origin(content.name, content.lines))
-        algorithm, host = self._algorithm(merged, program.operation), self._host(merged)
+        algorithm = self._algorithm(merged, program.operation)
+        nccl = {**nccl_options(merged), **self.host}
         rows: dict[int, tuple[int, int, Point]] = {}
         for size in wanted:
             count, whole = program.elements(size, ranks, self.element)
             if whole and whole not in rows:
-                workload = {"algorithm": algorithm, **host, **self._workload(ranks, whole)}
+                workload = {"algorithm": algorithm, "nccl": nccl, **self._workload(ranks, whole)}
                 data = {**bare.data, "workload": workload}
                 scenario = load_scenario(
                     replace(bare, data=data), [*network, *self._options(program)]
@@ -336,20 +337,17 @@ class Test:
             return workload.get("algorithm", "auto")
         return "auto"
 
-    def _host(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a scenario says of NCCL, and the numbers of the host in their place."""
-        return {**nccl_options(data), **self.host}
-
 
 def nccl_options(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a scenario says of NCCL and its hosts."""
     parts = (data.get("collective"), data.get("workload"))
     given = [part for part in parts if isinstance(part, Mapping)]
-    return {key: part[key] for part in given for key in part if str(key).startswith("nccl_")}
+    options = [part["nccl"] for part in given if isinstance(part.get("nccl"), Mapping)]
+    return {key: value for one in options for key, value in one.items()}
 
 
 _REPLACED = ("workload", "jobs", "collective")
-HOST_NUMBERS = ("nccl_issue", "nccl_step", "nccl_scale_up", "nccl_scale_out")
+HOST_NUMBERS = ("issue", "step", "scale_up", "scale_out")
 """The numbers of a host that `cosim calibrate` fits."""
 
 

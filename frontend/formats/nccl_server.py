@@ -70,6 +70,6 @@ def server_scenario(
     }
     if net_latency_us:
         latency = round(net_latency_us * units.parse("1us", units.TIME))
-        work["nccl_net_latency"] = units.written(latency, units.TIME)
+        work["nccl"] = {"net_latency": units.written(latency, units.TIME)}
     made = on_rails(name, server, servers, latency="0.5us")
     return {"schema_version": 1, **made, "workload": work}

@@ -16,7 +16,7 @@ from frontend.loading.load import Content, load_scenario
 
 ISSUE_US = 30.0
 TRUE: dict[str, float | str] = {
-    "nccl_issue": f"{ISSUE_US}us", "nccl_step": 1.5, "nccl_scale_up": 0.9, "nccl_scale_out": 0.8
+    "issue": f"{ISSUE_US}us", "step": 1.5, "scale_up": 0.9, "scale_out": 0.8
 }  # fmt: skip
 SIZES = [2**exponent for exponent in range(13, 33)]
 HOSTS = 2
@@ -58,9 +58,9 @@ def test_half_of_the_sizes_tell_the_others(log: Path) -> None:
     assert not set(read.fitted) & set(read.predicted)
     errors = [abs(fit.times[log, size] / read.times[size] - 1) for size in read.predicted]
     assert max(errors) < 0.05
-    issue = str(fit.factors["nccl_issue"]).removesuffix("us")
+    issue = str(fit.factors["issue"]).removesuffix("us")
     assert float(issue) == pytest.approx(ISSUE_US, rel=0.05)
-    assert fit.factors["nccl_scale_out"] == pytest.approx(TRUE["nccl_scale_out"], rel=0.05)
+    assert fit.factors["scale_out"] == pytest.approx(TRUE["scale_out"], rel=0.05)
 
 
 def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Pat
     assert answer.exit_code == 0, answer.output
     assert "mean error" in answer.stdout
     workload = load_scenario(out).only_work.workload.model_dump()
-    issue = workload["nccl_issue"].removesuffix("us")
+    issue = workload["nccl"]["issue"].removesuffix("us")
     assert float(issue) == pytest.approx(ISSUE_US, rel=0.05)
 
 

@@ -144,7 +144,7 @@ def test_without_such_switches_there_is_no_collnet() -> None:
 
 
 def test_nccl_may_be_told_what_to_take() -> None:
-    work = {"nccl_algorithms": ["collnet_chain", "ring"]}
+    work = {"nccl": {"algorithms": ["collnet_chain", "ring"]}}
     _, choice = program_of(scenario(2**20, 4, KINDS["NVLS"], workload=work))
     assert choice.startswith("Algo COLLNET_CHAIN proto SIMPLE, 8 channels, hopper; collnet_chain/")
     assert "nvls" not in choice

@@ -58,6 +58,6 @@ def test_larger_sizes_take_no_more_than_the_tuner_expects(operation: str) -> Non
 def test_large_sizes_reach_most_of_the_rate(operation: str) -> None:
     """Blocks of 16 MiB go in 32 chunks; the tuner expects 0.75 of the rate of the NIC."""
     size = 2**28
-    result = run(operation, 16, size, "analytical", nccl_algorithms=["pat"])
+    result = run(operation, 16, size, "analytical", nccl={"algorithms": ["pat"]})
     assert (result.collectives[0].choice or "").startswith("Algo PAT proto SIMPLE")
     assert 0.75 < size / (RATE / 8 * 1e3) * 15 / 16 / (result.time_ns / 1e3) < 1

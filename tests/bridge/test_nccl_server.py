@@ -87,7 +87,7 @@ def test_import_writes_a_scenario_of_the_server(h100: Path, tmp_path: Path) -> N
     made: Any = load_scenario(file)
     assert server(made.topology.server) == SERVERS["hgx_h100"]
     assert made.topology.servers == 3
-    assert "nccl_net_latency: 75us" in file.read_text()
+    assert "net_latency: 75us" in file.read_text()
     assert "in_network: true" in file.read_text()
 
 

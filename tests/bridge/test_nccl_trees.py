@@ -27,7 +27,7 @@ def test_trees_with_ll128_take_as_long_as_the_model_expects(model: str, size: in
 def test_a_tree_passes_its_only_chunk_on_hop_by_hop(exponent: int) -> None:
     """With Simple, 8 MiB are one chunk of 512 KiB for each of 16 channels, at 41.4 / 2 GB/s."""
     result = two_servers(
-        "hgx_h100", 2**exponent, nccl_algorithms=["tree"], nccl_protocols=["Simple"]
+        "hgx_h100", 2**exponent, nccl={"algorithms": ["tree"], "protocols": ["Simple"]}
     )
     hop = 2**exponent / 16 / (41.4e3 / 2)  # µs
     expected = 8.4 + 2 * (7 * (4.0 + hop) + 14.0 + hop)
@@ -36,7 +36,7 @@ def test_a_tree_passes_its_only_chunk_on_hop_by_hop(exponent: int) -> None:
 
 def test_trees_reach_the_rate_of_the_nics() -> None:
     """On two a3_mega, 4 GiB pass each NIC once; the chunks on the way keep it busy."""
-    result = two_servers("a3_mega", 2**32, nccl_plugin="tcpxo_simple", nccl_algorithms=["tree"])
+    result = two_servers("a3_mega", 2**32, nccl={"plugin": "tcpxo_simple", "algorithms": ["tree"]})
     least = 2**32 / (8 * 25e3)  # µs
     assert least < result.time_ns / 1e3 < 1.15 * least
 
@@ -44,6 +44,7 @@ def test_trees_reach_the_rate_of_the_nics() -> None:
 def test_a_slow_host_may_write_ll_a_tenth_as_fast() -> None:
     """LL costs a tree up to 80 times its bytes, and a host ten times as much."""
     fast, slow = (
-        two_servers("hgx_h100", 2**16, nccl_scale_up=factor).time_ns / 1e3 for factor in (1, 0.1)
+        two_servers("hgx_h100", 2**16, nccl={"scale_up": factor}).time_ns / 1e3
+        for factor in (1, 0.1)
     )
     assert fast + 20 < slow < 20 * fast

@@ -52,7 +52,7 @@ def calibrate_command(
                 f"  {fit.names[log.file, size]}"
             )
     click.echo(f"# mean error {100 * sum(errors) / len(errors):.1f} % of {len(errors)} sizes")
-    for name, value in fit.factors.items():
-        click.echo(f"{name}: {value}")
+    numbers = ", ".join(f"{name}: {value}" for name, value in fit.factors.items())
+    click.echo(f"nccl: {{{numbers}}}")
     if out is not None:
         write_whole(out, scenario_yaml(calibrated(content, read, fit)))

@@ -45,37 +45,37 @@ GROUPS: dict[str, Group] = {
     "a100": Group("8 A100, one server", _server("dgx_a100")),
     "h200": Group("4 to 8 H200, one server, NVLS off", _server("hgx_h200", in_network=False)),
     "b200": Group("4 to 8 B200, one server, NVLS off", _server("hgx_b200", in_network=False)),
-    "h200-nvls": Group("4 to 8 H200, one server", _server("hgx_h200"), {"nccl_version": "2.27"}),
-    "b200-nvls": Group("4 to 8 B200, one server", _server("hgx_b200"), {"nccl_version": "2.27"}),
+    "h200-nvls": Group("4 to 8 H200, one server", _server("hgx_h200"), {"version": "2.27"}),
+    "b200-nvls": Group("4 to 8 B200, one server", _server("hgx_b200"), {"version": "2.27"}),
     "h100-dgx": Group("8 H100, one server", _server("dgx_h100")),
     "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72")),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
-        {"nccl_version": "2.28"},
+        {"version": "2.28"},
     ),
     "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
         _server("p5", **_NIC),
-        {"nccl_plugin_tuner": False, "nccl_version": "2.20"},
+        {"plugin_tuner": False, "version": "2.20"},
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
         _server("p5en", **_NIC),
-        {"nccl_algorithms": ["ring"]},
+        {"algorithms": ["ring"]},
     ),
     "p6-b200": Group(
         "servers of 8 B200, 8 EFA adapters of 400 Gb/s",
         _server("hgx_b200"),
-        {"nccl_plugin": "efa_p6", "nccl_version": "2.27"},
+        {"plugin": "efa_p6", "version": "2.27"},
     ),
     "a100-2x4-ring": Group(
         "servers of 4 A100, 4 NICs of 200 Gb/s, NCCL_ALGO=RING",
         _server("dgx_a100", gpus=4, nics=4),
-        {"nccl_algorithms": ["ring"]},
+        {"algorithms": ["ring"]},
     ),
     "p4d": Group(
-        "servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d"), {"nccl_version": "2.20"}
+        "servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d"), {"version": "2.20"}
     ),
     "oke-a100": Group("servers of 8 A100, 200 Gb/s of RoCE for each", _server("dgx_a100")),
     "h100-nebius": Group("servers of 8 H100, 8 NDR NICs of 400 Gb/s", _server("hgx_h100")),
@@ -83,19 +83,19 @@ GROUPS: dict[str, Group] = {
     "b200-lambda": Group(
         "servers of 8 B200, 8 NICs of 400 Gb/s, Lambda",
         _server("hgx_b200"),
-        {"nccl_version": "2.26"},
+        {"version": "2.26"},
     ),
     "a4": Group("servers of 8 B200, 8 RoCE NICs of 400 Gb/s, Google's A4", _server("hgx_b200")),
     "a3-mega": Group("servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO", _server("a3_mega")),
     "a3-mega-simple": Group(
         "servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO, Simple",
         _server("a3_mega"),
-        {"nccl_plugin": "tcpxo_simple"},
+        {"plugin": "tcpxo_simple"},
     ),
     "a3-high": Group(
         "servers of 8 H100, 4 NICs of 200 Gb/s, TCPX",
         _server("hgx_h100", nics=4, nic_bandwidth="200Gbps"),
-        {"nccl_plugin": "tcpx"},
+        {"plugin": "tcpx"},
     ),
     "b200-ib": Group("servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200")),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
@@ -152,7 +152,7 @@ class Row:
             "operation": self.operation,
             "algorithm": "nccl",
             "bytes": f"{self.bytes}B",
-            **GROUPS[self.group].nccl,
+            "nccl": dict(GROUPS[self.group].nccl),
         }
         made = on_rails(self.name.replace(" ", "-"), server, self.servers, pxn=True)
         return {**made, "description": self.source, "workload": work}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
+from bridge.batch.nccl_tests import HOST_NUMBERS
 from bridge.batch.points import Point
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.measured_collectives.calibrated import Table, tables
@@ -122,10 +123,9 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
     count = f"{len(better)} rows between fitted sizes of {len(cells)} tables"
     for text, half in (("nothing fitted", plain), ("four numbers of each table fitted", better)):
         yield FIGURE.at_most(f"Mean error of the {count}, {text}.", TARGET, mean(half), "share")
-    factors = (name.removeprefix("nccl_") for name in fitted[0].fit.factors)
-    headings = ["machine", "operation", "servers", "rows", "nothing fitted", "calibrated", *factors]
+    headings = ["machine", "operation", "servers", "rows", "nothing fitted", "calibrated"]
     title = "Mean error of the sizes between those that are fitted, and the numbers of hosts"
-    yield FIGURE.table(title, headings, cells)
+    yield FIGURE.table(title, [*headings, *HOST_NUMBERS], cells)
 
 
 def _short(number: float | str) -> str:

@@ -404,7 +404,7 @@ def _machine(setting: Setting, place: Place) -> Machine:
         far_ps=0 if far is None else far.latency_ps + setting.hop_ps,
         plugin=_plugin(setting),
         cpu=setting.layout.cpu,
-        version=int(setting.given.nccl_version.removeprefix("2.")),
+        version=int(setting.given.nccl.version.removeprefix("2.")),
         reduces=setting.operation == "all_reduce" and reduces(setting, local),
         joins=setting.operation == "all_reduce" and joins(setting, local),
     )
@@ -413,16 +413,16 @@ def _machine(setting: Setting, place: Place) -> Machine:
 def _plugin(setting: Setting) -> Plugin:
     """Return how NCCL uses the network, with what the scenario says of it."""
     given = setting.given
-    found = PLUGINS[given.nccl_plugin or setting.layout.nccl_plugin]
-    if given.nccl_net_latency is not None:
-        told = int(given.nccl_net_latency) / _PPM
+    found = PLUGINS[given.nccl.plugin or setting.layout.nccl_plugin]
+    if given.nccl.net_latency is not None:
+        told = int(given.nccl.net_latency) / _PPM
         found = found._replace(told_us=told, step_us=told)
-    if given.nccl_net_step is not None:
-        found = found._replace(step_us=int(given.nccl_net_step) / _PPM)
+    if given.nccl.net_step is not None:
+        found = found._replace(step_us=int(given.nccl.net_step) / _PPM)
     return found._replace(
-        kinds=given.nccl_algorithms or found.kinds,
-        protocols=given.nccl_protocols or found.protocols,
-        tuner=found.tuner if given.nccl_plugin_tuner else "",
+        kinds=given.nccl.algorithms or found.kinds,
+        protocols=given.nccl.protocols or found.protocols,
+        tuner=found.tuner if given.nccl.plugin_tuner else "",
     )
 
 
@@ -439,7 +439,7 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
         allowed = ", ".join((*plugin.kinds, *plugin.protocols))
         raise CollectiveError(
             f"NCCL has no algorithm for {setting.operation} here with {allowed}: expected other "
-            "nccl_algorithms or nccl_protocols"
+            "nccl.algorithms or nccl.protocols"
         )
     return found
 
@@ -468,10 +468,10 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     """Return the bytes and delays of a protocol, less what the network already simulates."""
     given = setting.given
     steps = step_us(machine, choice.kind, choice.protocol)
-    inside, between = (round(one * given.nccl_step * _PPM) for one in steps)
+    inside, between = (round(one * given.nccl.step * _PPM) for one in steps)
     near, far = _wire(setting, machine, choice)
     if choice.kind == "ring" and machine.servers > 1 and setting.operation in _IN_ROUNDS:
-        least = round(round_us(machine, choice.protocol) * given.nccl_step * _PPM)
+        least = round(round_us(machine, choice.protocol) * given.nccl.step * _PPM)
         inside, between = max(inside, least), max(between, least)
     if choice.kind == "tree" and machine.servers > 1:
         pace = _pace(setting, machine, choice)
@@ -480,14 +480,14 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)]
     if choice.kind == "pat":
-        launch += PAT_RANK_US * machine.ranks * given.nccl_step
+        launch += PAT_RANK_US * machine.ranks * given.nccl.step
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
-        far_wire_ppm=round(far / given.nccl_scale_out * _PPM),
+        near_wire_ppm=round(near / given.nccl.scale_up * _PPM),
+        far_wire_ppm=round(far / given.nccl.scale_out * _PPM),
         near_delay_ps=max(0, inside - machine.near_ps),
         far_delay_ps=max(0, between - machine.far_ps),
-        launch_ps=round(launch * _PPM) + int(given.nccl_issue),
+        launch_ps=round(launch * _PPM) + int(given.nccl.issue),
     )
 
 

@@ -152,7 +152,7 @@ def collnet_options(setting: Setting, machine: Machine, kind: Kind, plan: Plan) 
         segments = min(segments, -(-setting.chunk_bytes // loop_bytes(machine, kind, size)))
     each = setting.chunk_bytes / segments / (1000 * collnet_bandwidth(machine, kind))  # µs
     message = setting.chunk_bytes / segments / plan.ways / (machine.nic_bps / 8e6)
-    around = collnet_latency_us(machine, kind) * setting.given.nccl_step + plan.hops * message
+    around = collnet_latency_us(machine, kind) * setting.given.nccl.step + plan.hops * message
     window = 1 + ceil(around / max(each, 1e-6))
     return plan.options | {"segments": segments, "window": window if window < segments else 0}
 
@@ -166,13 +166,13 @@ def collnet_protocol(setting: Setting, machine: Machine, kind: Kind, plan: Plan)
     hops = plan.hops - (steps if machine.local > 1 else 0)
     hop = pace_of(setting, plan).latency_ps + setting.hop_ps
     network = network_us(machine, kind) + machine.plugin.step_us
-    between = network * given.nccl_step * _PPM / hops
-    inside = round(inside_us(machine, kind) * given.nccl_step * _PPM)
-    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl_issue)
+    between = network * given.nccl.step * _PPM / hops
+    inside = round(inside_us(machine, kind) * given.nccl.step * _PPM)
+    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl.issue)
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / given.nccl_scale_up * _PPM),
-        far_wire_ppm=round(_PPM / given.nccl_scale_out),
+        near_wire_ppm=round(near / given.nccl.scale_up * _PPM),
+        far_wire_ppm=round(_PPM / given.nccl.scale_out),
         near_delay_ps=max(0, inside - machine.near_ps),
         far_delay_ps=max(0, round(between - hop)),
         launch_ps=max(0, launch - (2 * machine.near_ps if own else 0)),

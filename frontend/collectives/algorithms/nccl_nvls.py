@@ -167,7 +167,7 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
     size = setting.chunks * setting.chunk_bytes
     loop = loop_of(machine, kind, size)
     whole = machine.scale_up_bps / 8e6 / near / (1 + 1 / machine.local)  # bytes in a µs
-    step = step_us(machine, "tree", "Simple")[0] * given.nccl_step
+    step = step_us(machine, "tree", "Simple")[0] * given.nccl.step
     near *= 1 + step * whole * (1 / loop.data - 1 / loop.largest)
     if kind == "nvls_tree":
         most = machine.heads * limits.nvls_tree[machine.column]  # bus bandwidth, GB/s
@@ -175,12 +175,12 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
         sent = data * (1 + 1 / machine.local)  # what a GPU sends over NVLink meanwhile
         near = max(near, machine.scale_up_bps / 8e9 / sent)
     part = tree_part(machine.today, kind, "Simple", size)
-    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl_issue)
-    between = round(step_us(machine, kind, "Simple")[1] * given.nccl_step * _PPM)
+    launch = round(BASE_US[kind][-1] * _PPM) + int(given.nccl.issue)
+    between = round(step_us(machine, kind, "Simple")[1] * given.nccl.step * _PPM)
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / part / given.nccl_scale_up * _PPM),
-        far_wire_ppm=round(_PPM / part / given.nccl_scale_out),
+        near_wire_ppm=round(near / part / given.nccl.scale_up * _PPM),
+        far_wire_ppm=round(_PPM / part / given.nccl.scale_out),
         near_delay_ps=0,
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=max(0, launch - 2 * machine.near_ps),  # two ways over a switch

@@ -7,9 +7,11 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from frontend.collectives import ALGORITHMS, problems
 from frontend.collectives.algorithms.nccl import Place, orders_of, trees_of
+from frontend.collectives.nccl_options import NcclOptions
 from frontend.collectives.nccl_plugins import PLUGINS
 from frontend.collectives.nccl_regions import REGIONS, Tuner, chosen
 from frontend.collectives.nccl_tuner import (
@@ -182,6 +184,16 @@ def test_the_tuner_of_aws_takes_rings_and_trees_by_size(
     first, second = (chosen(tuner, operation, one, 8 * servers) for one in (size, 4 * size))
     if first and second:
         assert PROTOCOLS.index(first.protocol) <= PROTOCOLS.index(second.protocol)
+
+
+def test_a_version_may_be_written_as_a_number() -> None:
+    """YAML reads 2.20 without quotes as 2.2."""
+    assert [NcclOptions.model_validate({"version": number}).version for number in (2.2, 2.27)] == [
+        "2.20",
+        "2.27",
+    ]
+    with pytest.raises(ValidationError, match=r"2\.18"):
+        NcclOptions.model_validate({"version": 2.204})
 
 
 def test_older_versions_choose_otherwise() -> None:
