@@ -19,14 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bridge.batch.nccl_tests import (
-    HOST_NUMBERS,
-    PROGRAMS,
-    Test,
-    measured_times,
-    nccl_options,
-    program_of,
-)
+from bridge.batch.measured_tables import program_of, read_table
+from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS, Test, nccl_options
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.formats.nccl_server import on_rails
@@ -66,7 +60,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Log:
-    """What a program of nccl-tests printed.
+    """What a program of nccl-tests, or an OSU micro-benchmark, printed.
 
     Attributes
     ----------
@@ -80,6 +74,8 @@ class Log:
         The host of each rank; empty if the log does not tell them.
     gpu : str
         The GPU of the first rank.
+    by_block : bool
+        Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
     """
 
     file: Path
@@ -87,6 +83,7 @@ class Log:
     times: Mapping[int, float]
     hosts: tuple[str, ...]
     gpu: str
+    by_block: bool = False
 
     @property
     def fitted(self) -> list[int]:
@@ -109,7 +106,7 @@ def read_log(file: Path, program: str = "") -> Log:
     InputError
         If it has no table, or nothing says which program printed it.
     """
-    times = measured_times(file, "LOG")
+    table = read_table(file, "LOG")
     text = file.read_text(encoding="utf-8", errors="replace")
     devices = [match for match in map(_DEVICE.match, text.splitlines()) if match]
     by_rank = {int(one[1]): one[2] for one in devices}
@@ -117,11 +114,13 @@ def read_log(file: Path, program: str = "") -> Log:
     if len(by_rank) < len(devices):  # without MPI, every process prints rank 0
         hosts = tuple(one[2] for one in devices)
     named = [name for name in _PROGRAM.findall(text) if name in PROGRAMS]
-    found = program or (named[0] if named else program_of(text.splitlines(), len(hosts)))
-    if found not in PROGRAMS or len(times) < 2:
+    told = table.program or (named[0] if named else program_of(text.splitlines(), len(hosts)))
+    found = program or told
+    if found not in PROGRAMS or len(table.times) < 2:
         what = "two sizes" if found in PROGRAMS else f"--program, one of {', '.join(PROGRAMS)}"
         raise InputError(f"LOG {file}: expected {what}")
-    return Log(file, found, times, hosts, devices[0][3] if devices else "")
+    gpu = devices[0][3] if devices else ""
+    return Log(file, found, table.times, hosts, gpu, table.by_block)
 
 
 def _hosts(by_rank: Mapping[int, str]) -> tuple[str, ...]:
@@ -172,11 +171,14 @@ class Fit:
         The simulated time of each size of each log, in µs.
     names : mapping of (Path, int) to str
         What NCCL takes, as the result has it.
+    largest : int
+        Bytes of the largest operation of the first log.
     """
 
     factors: Mapping[str, float | str]
     times: Mapping[tuple[Path, int], float]
     names: Mapping[tuple[Path, int], str]
+    largest: int
 
 
 def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
@@ -185,7 +187,7 @@ def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
     measured = np.array([log.times[size] for log in logs for size in wanted[log.file]])
 
     def times_at(at: Floats) -> Floats:
-        times, _ = _simulated(content, logs, _factors(at), wanted)
+        times = _simulated(content, logs, _factors(at), wanted).times
         return np.array([times[log.file, size] for log in logs for size in wanted[log.file]])
 
     costs = np.ones(len(HOST_NUMBERS))
@@ -198,9 +200,7 @@ def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
             slopes.append((times_at(more) - first) / (more - costs)[number])
         line = np.stack(slopes, axis=1).clip(min=0)
         costs, first = _better(costs, first, line, measured, times_at)
-    factors = _factors(costs)
-    times, names = _simulated(content, logs, factors, {log.file: list(log.times) for log in logs})
-    return Fit(factors, times, names)
+    return _simulated(content, logs, _factors(costs), {log.file: list(log.times) for log in logs})
 
 
 def _factors(costs: Floats) -> dict[str, float | str]:
@@ -271,23 +271,25 @@ def _simulated(
     logs: Sequence[Log],
     factors: Mapping[str, float | str],
     wanted: Mapping[Path, Sequence[int]],
-) -> tuple[dict[tuple[Path, int], float], dict[tuple[Path, int], str]]:
-    """Return the times of some sizes of each log in µs, and what NCCL takes."""
+) -> Fit:
+    """Simulate some sizes of each log."""
     times: dict[tuple[Path, int], float] = {}
     names: dict[tuple[Path, int], str] = {}
+    largest: list[int] = []
     for log in logs:
-        test = Test(log.program, algorithm="nccl", host=factors)
+        test = Test(log.program, element=1, algorithm="nccl", host=factors, by_block=log.by_block)
         ranks, rows = test.points(content, (), wanted[log.file])
         if log.hosts and len(log.hosts) != ranks:
             raise InputError(
                 f"LOG {log.file}: it has {len(log.hosts)} ranks: expected {ranks}, as the scenario"
             )
+        largest.append(max(whole for whole, _, _ in rows))
         for size, (_, _, point) in zip(wanted[log.file], rows, strict=True):
             result = run(point.scenario)
             times[log.file, size] = result.time_ns / 1e3
             chosen = result.collectives[0].choice if result.collectives else ""
             names[log.file, size] = (chosen or "").split(",")[0]
-    return times, names
+    return Fit(factors, times, names, largest[0])
 
 
 def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any]:
@@ -298,7 +300,7 @@ def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any
         "kind": "collective",
         "operation": PROGRAMS[log.program].operation,
         "algorithm": "nccl",
-        "bytes": f"{max(log.times)}B",
+        "bytes": f"{fit.largest}B",
         "nccl": {**nccl_options(content.data), **fit.factors},
     }
     return data

@@ -9,10 +9,8 @@ Source: NVIDIA/nccl-tests (`src/*.cu`, and `doc/PERFORMANCE.md` for the bus band
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from bridge.batch.points import Outcome, Point
@@ -23,7 +21,8 @@ from frontend.loading.overrides import Override, apply
 from frontend.loading.problems import Origin
 from frontend.resolve import resolve
 
-_BLOCK_ALIGNMENT = 16  # bytes
+BLOCK_ALIGNMENT = 16
+"""Bytes of which a block is a multiple."""
 MOST_SIZES = 1000
 """Rows of a table. More are a mistake in the step."""
 
@@ -86,7 +85,7 @@ class Program:
         """
         if not self.in_blocks:
             return size // element, size // element * element
-        block = size // element // ranks * element // _BLOCK_ALIGNMENT * _BLOCK_ALIGNMENT
+        block = size // element // ranks * element // BLOCK_ALIGNMENT * BLOCK_ALIGNMENT
         return block // element, block * ranks
 
 
@@ -157,75 +156,6 @@ class Row:
         return algorithm, algorithm * program.bus_factor(ranks)
 
 
-_HEADINGS = re.compile(r"\bsize\s+count\s+type\s+((?:[a-z]\w*\s+)*?)time\b")
-_MEASURED = (
-    r"(?:.*[:>|\]]|\S+Z)?\s*(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+%s"
-    r"(?P<time>\d+(?:\.\d+)?)\s+"
-    r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
-)
-"""A row, which may stand after what a launcher puts before each line, such as `0:`,
-`[1,0]<stdout>:` or a time."""
-_COLUMNS = ("redop", "root")
-"""Those between the type and the time, unless the headings have others, as in old versions."""
-
-
-def _row(columns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(_MEASURED % "".join(rf"(?P<{one}>\S+)\s+" for one in columns))
-
-
-def _rows(lines: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the tables in some lines."""
-    row = _row(_COLUMNS)
-    for line in lines:
-        if headings := _HEADINGS.search(line):
-            row = _row(headings[1].split())
-        elif found := row.match(line):
-            yield found
-
-
-def program_of(lines: Sequence[str], ranks: int) -> str:
-    """Return the program that a table can only be of, by its last row; empty if that is not known.
-
-    All-gathers and all-to-alls have the same columns.
-    """
-    last: dict[str, str] = {}
-    for row in _rows(lines):
-        last = row.groupdict()
-    if not set(_COLUMNS) <= last.keys():
-        return ""
-    blocks = int(last["size"]) / (int(last["count"]) * DATA_TYPES.get(last["type"], 0) or 1)
-    if last["redop"] == "none":
-        return "broadcast_perf" if blocks == 1 and int(last["root"]) >= 0 else ""
-    if blocks == 1:
-        return "all_reduce_perf" if int(last["root"]) < 0 else "reduce_perf"
-    return "reduce_scatter_perf" if blocks == ranks else ""
-
-
-def measured_times(log: Path, option: str = "--measured") -> dict[int, float]:
-    """Return the times out of place of a table that nccl-tests printed, in µs, by size.
-
-    Lines that are no row of the table, such as those of `NCCL_DEBUG`, are passed over. Of a size
-    that occurs several times, the last row counts.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or has no row with a size and a time above 0.
-    """
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
-    found = {int(row["size"]): float(row["time"]) for row in _rows(lines)}
-    found = {size: time for size, time in sorted(found.items()) if size and time}
-    if not found:
-        raise InputError(
-            f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
-            "size, count, type, redop, root, time, algbw and busbw"
-        )
-    return found
-
-
 def sizes(least: int, most: int, factor: int, step: int) -> Iterator[int]:
     """Yield the sizes from the least to the most: times a factor, or plus a step with factor 1.
 
@@ -266,6 +196,8 @@ class Test:
         Name of the algorithm; empty: that of the scenario, or else `auto`.
     host : mapping of str to float or str
         Numbers of the host for the algorithm `nccl`; by default those of the scenario.
+    by_block : bool
+        Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
     """
 
     program: str
@@ -274,6 +206,7 @@ class Test:
     fabric: str = "analytical"
     algorithm: str = ""
     host: Mapping[str, float | str] = field(default_factory=dict)
+    by_block: bool = False
 
     def points(
         self, content: Content, overrides: Sequence[Override], wanted: Sequence[int]
@@ -301,13 +234,12 @@ class Test:
         nccl = {**nccl_options(merged), **self.host}
         rows: dict[int, tuple[int, int, Point]] = {}
         for size in wanted:
-            count, whole = program.elements(size, ranks, self.element)
+            data = size * ranks if self.by_block and program.in_blocks else size
+            count, whole = program.elements(data, ranks, self.element)
             if whole and whole not in rows:
                 workload = {"algorithm": algorithm, "nccl": nccl, **self._workload(ranks, whole)}
-                data = {**bare.data, "workload": workload}
-                scenario = load_scenario(
-                    replace(bare, data=data), [*network, *self._options(program)]
-                )
+                cluster = replace(bare, data={**bare.data, "workload": workload})
+                scenario = load_scenario(cluster, [*network, *self._options(program)])
                 if not rows:
                     validate_scenario(scenario)
                 rows[whole] = (whole, count, Point(f"{self.program}-{whole}", scenario))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bridge.batch import nccl_tests
+from bridge.batch import measured_tables, nccl_tests
 from bridge.batch.calibrate import calibrate, read_log, scenario_of
 from bridge.cli.main import main
 from bridge.errors import InputError
@@ -107,7 +107,7 @@ def test_a_listing_with_gaps_and_no_program_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_the_columns_tell_most_programs(columns: str, program: str) -> None:
-    assert nccl_tests.program_of([f"1024 {columns} 20.0 0.1 0.1"], 16) == program
+    assert measured_tables.program_of([f"1024 {columns} 20.0 0.1 0.1"], 16) == program
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.batch.nccl_tests import LAUNCH_US, PROGRAMS, measured_times, sizes
+from bridge.batch.measured_tables import read_table
+from bridge.batch.nccl_tests import LAUNCH_US, PROGRAMS, sizes
 from bridge.errors import InputError
 from tests.bridge.command_line import answer_of, invoke
 
@@ -147,7 +148,7 @@ node0:71:71 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
 def test_a_table_is_compared_with_its_measurement(cluster: Path, tmp_path: Path) -> None:
     log = tmp_path / "measured.log"
     log.write_text(LOG)
-    assert measured_times(log) == {1024: 20, 2048: 21}
+    assert read_table(log).times == {1024: 20, 2048: 21}
     rows = answer_of("nccl-tests all_reduce_perf", cluster, f"--measured {log}")["rows"]
     assert [row["measured_us"] for row in rows] == [20, 21]
     for row in rows:
@@ -194,4 +195,4 @@ def test_logs_as_launchers_and_old_versions_print_them(
 ) -> None:
     log = tmp_path / "printed.log"
     log.write_text(lines)
-    assert measured_times(log) == times
+    assert read_table(log).times == times

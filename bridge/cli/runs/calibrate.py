@@ -22,10 +22,11 @@ def calibrate_command(
 ) -> None:
     """Fit four numbers of the hosts to what nccl-tests printed, and predict the rest.
 
-    Each LOG is the output of a program of nccl-tests. Half of its sizes are fitted; the table shows
-    the measured and the predicted time of the other half. The numbers are those of the algorithm
-    nccl: the time to launch and of a step, and the rates inside servers and between them, each over
-    what NCCL's tuner expects. With --out, a scenario has them."""
+    Each LOG is the output of a program of nccl-tests, or of an OSU micro-benchmark of collectives.
+    Half of its sizes are fitted; the table shows the measured and the predicted time of the other
+    half. The numbers are those of the algorithm nccl: the time to issue and of a step, and the
+    rates inside servers and between them, each over what NCCL's tuner expects. With --out, a
+    scenario has them."""
     from bridge.batch.calibrate import calibrate, calibrated, read_log, scenario_of
     from bridge.batch.scenario_file import scenario_yaml
     from bridge.files import write_whole

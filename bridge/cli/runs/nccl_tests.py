@@ -94,13 +94,13 @@ def nccl_tests_command(
     for each size, out of place, and takes from FILE everything but the workload. Sizes, counts and
     bus bandwidths are those of nccl-tests. With --measured, the sizes are those of LOG, and the
     error of each time is that of the simulation."""
+    from bridge.batch.measured_tables import MeasuredTable, read_table
     from bridge.batch.nccl_tests import (
         DATA_TYPES,
         LAUNCH_US,
         PROGRAMS,
         Row,
         Test,
-        measured_times,
         sizes,
     )
     from bridge.cli.runs.points import require_all, run_counted
@@ -116,9 +116,13 @@ def nccl_tests_command(
             raise InputError(f"{option} {value}: {one_of(value, known)}")
     if out is not None and out.suffix not in (".csv", ".json", ".log", ".txt", ""):
         raise InputError(f"--out {out}: expected .csv, .json, or .txt or .log for text")
-    test = Test(program, DATA_TYPES[datatype], root, fabric, algorithm)
-    times = {} if measured is None else measured_times(measured)
-    wanted = list(times or sizes(minbytes, maxbytes, stepfactor, stepbytes))
+    log = MeasuredTable({}) if measured is None else read_table(measured)
+    if log.program not in ("", program):
+        raise InputError(
+            f"--measured {measured}: expected a table of {program}: it is one of {log.program}"
+        )
+    test = Test(program, DATA_TYPES[datatype], root, fabric, algorithm, by_block=log.by_block)
+    wanted = list(log.times or sizes(minbytes, maxbytes, stepfactor, stepbytes))
     with naming(scenario):
         ranks, rows = test.points(read_scenario(scenario), with_seed(overrides, seed), wanted)
     if not rows:
@@ -129,6 +133,7 @@ def nccl_tests_command(
     outcomes = run_counted(
         [point for _, _, point in rows], None, jobs=jobs, address=None, quiet=as_json
     )
+    times = log.of_all_data(program, ranks)
     least = ngpus * LAUNCH_US if ngpus > 1 else 0.0
     table = _Table(test, datatype, ranks, [
         Row(size, count, outcome, times.get(size), least)

@@ -1,0 +1,147 @@
+"""Tables of measured collectives: what nccl-tests and the OSU micro-benchmarks print.
+
+Source: NVIDIA/nccl-tests (`src/common.cu`), and the OSU micro-benchmarks 4 to 7
+(`c/mpi/collective` and `c/xccl/collective`), whose sizes are those of a block where the data are
+blocks of the ranks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.batch.nccl_tests import BLOCK_ALIGNMENT, DATA_TYPES, PROGRAMS
+from bridge.errors import InputError
+
+_LAUNCHER = r"(?:.*[:>|\]]|\S+Z)?\s*"
+"""What a launcher puts before each line, such as `0:`, `[1,0]<stdout>:` or a time."""
+
+_HEADINGS = re.compile(r"\bsize\s+count\s+type\s+((?:[a-z]\w*\s+)*?)time\b")
+_MEASURED = (
+    _LAUNCHER + r"(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+%s"
+    r"(?P<time>\d+(?:\.\d+)?)\s+"
+    r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
+)
+_COLUMNS = ("redop", "root")
+"""Those between the type and the time, unless the headings have others, as in old versions."""
+
+_OSU = re.compile(r"# OSU \S+ (\S+)(?: Personalized Exchange)? Latency Test\b")
+_OSU_ROW = re.compile(_LAUNCHER + r"(?P<size>\d+)\s+(?P<time>\d+\.\d+)(?:\s|$)")
+OSU = {
+    "Allreduce": "all_reduce_perf",
+    "Allgather": "all_gather_perf",
+    "Reduce_scatter": "reduce_scatter_perf",
+    "All-to-All": "alltoall_perf",
+    "Broadcast": "broadcast_perf",
+    "Reduce": "reduce_perf",
+    "Gather": "gather_perf",
+    "Scatter": "scatter_perf",
+}
+"""The program of nccl-tests for what an OSU micro-benchmark calls itself."""
+_OSU_WHOLE = ("Reduce_scatter",)
+"""Those whose sizes are those of all data, although the data are blocks."""
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """Measured times of an operation.
+
+    Attributes
+    ----------
+    times : mapping of int to float
+        The time out of place by size, in µs.
+    program : str
+        The program of nccl-tests that has the operation; empty if the table does not tell it.
+    by_block : bool
+        Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
+    """
+
+    times: Mapping[int, float]
+    program: str = ""
+    by_block: bool = False
+
+    def of_all_data(self, program: str, ranks: int) -> dict[int, float]:
+        """Return the times by the size of all data, as nccl-tests prints it."""
+        factor = ranks if self.by_block and PROGRAMS[program].in_blocks else 1
+        return {size * factor: time for size, time in self.times.items()}
+
+
+def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
+    """Return the table that a program of nccl-tests, or an OSU micro-benchmark, printed.
+
+    Lines that are no row of the table, such as those of `NCCL_DEBUG`, are passed over. Of a size
+    that occurs several times, the last row counts.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or has no row with a size and a time above 0.
+    """
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
+    found = _osu_table(lines) or MeasuredTable(_times(_rows(lines)))
+    if not found.times:
+        raise InputError(
+            f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
+            "size, count, type, redop, root, time, algbw and busbw, or of an OSU micro-benchmark "
+            f"({', '.join(OSU)}) with the columns Size and Avg Latency(us)"
+        )
+    return found
+
+
+def _times(rows: Iterator[re.Match[str]]) -> dict[int, float]:
+    found = {int(row["size"]): float(row["time"]) for row in rows}
+    return {size: time for size, time in sorted(found.items()) if size and time}
+
+
+def _osu_table(lines: Sequence[str]) -> MeasuredTable | None:
+    """Return the last table of an OSU micro-benchmark in some lines; None if there is none.
+
+    Blocks that are no multiple of nccl-tests' alignment are left out.
+    """
+    at = {k: match[1] for k, line in enumerate(lines) if (match := _OSU.search(line))}
+    first = max((k for k, name in at.items() if name in OSU), default=None)
+    if first is None:
+        return None
+    name = at[first]
+    times = _times(match for match in map(_OSU_ROW.match, lines[first:]) if match)
+    by_block = PROGRAMS[OSU[name]].in_blocks and name not in _OSU_WHOLE
+    if by_block:
+        times = {size: time for size, time in times.items() if size % BLOCK_ALIGNMENT == 0}
+    return MeasuredTable(times, OSU[name], by_block)
+
+
+def _rows(lines: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the rows of the tables of nccl-tests in some lines."""
+    row = _row(_COLUMNS)
+    for line in lines:
+        if headings := _HEADINGS.search(line):
+            row = _row(headings[1].split())
+        elif found := row.match(line):
+            yield found
+
+
+def _row(columns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(_MEASURED % "".join(rf"(?P<{one}>\S+)\s+" for one in columns))
+
+
+def program_of(lines: Sequence[str], ranks: int) -> str:
+    """Return the program that a table can only be of, by its last row; empty if that is not known.
+
+    All-gathers and all-to-alls have the same columns.
+    """
+    last: dict[str, str] = {}
+    for row in _rows(lines):
+        last = row.groupdict()
+    if not set(_COLUMNS) <= last.keys():
+        return ""
+    blocks = int(last["size"]) / (int(last["count"]) * DATA_TYPES.get(last["type"], 0) or 1)
+    if last["redop"] == "none":
+        return "broadcast_perf" if blocks == 1 and int(last["root"]) >= 0 else ""
+    if blocks == 1:
+        return "all_reduce_perf" if int(last["root"]) < 0 else "reduce_perf"
+    return "reduce_scatter_perf" if blocks == ranks else ""
