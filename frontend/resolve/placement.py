@@ -6,7 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 
 from frontend.errors import RefusedError
-from frontend.placements import PLACEMENTS, Cluster, Request
+from frontend.placements import PLACEMENTS, Cluster, Request, UnsuitableError
+from frontend.rank_orders import along_network
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import TOPOLOGIES, Layout
@@ -120,6 +121,17 @@ class Chooser:
         RefusedError
             If its policy does not suit the topology.
         """
+        members = self._chosen(number, work, free)
+        if _job(work).rank_order == "placed":
+            return members
+        try:
+            return along_network(self._cluster.network, members)
+        except UnsuitableError as error:
+            raise RefusedError(
+                f"{work.prefix}rank_order", f"expected placed, because {error}"
+            ) from None
+
+    def _chosen(self, number: int, work: Work, free: Sequence[int]) -> Ranks:
         job = _job(work)
         if isinstance(job.placement, tuple):
             return job.placement

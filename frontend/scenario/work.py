@@ -115,6 +115,10 @@ class Job(Model):
     of rail 0, then those of rail 1, …; a rail has the GPUs at the same place of each server.
     by_pod: those of the fullest pod that has enough, otherwise of as few pods as possible; a pod
     is what the top switches join, or else a server. random: any, in any order, as the seed says."""
+    rank_order: Literal["placed", "network"] = "placed"
+    """The order of these ranks in the job. placed: as `placement` has them. network: the first one
+    stays the first, and each is followed by one that is near it in the network, so that a ring of
+    all ranks is short; near means that the links between them are few and fast."""
     arrival: Time = Time.parse("0s")
     """Time from which on the job can start."""
     arrivals: Arrivals | None = None
