@@ -166,7 +166,7 @@ class Fit:
     Attributes
     ----------
     factors : mapping of str to float or str
-        The four numbers by their keys in a scenario.
+        The numbers by their keys in a scenario.
     times : mapping of (Path, int) to float
         The simulated time of each size of each log, in µs.
     names : mapping of (Path, int) to str
@@ -181,16 +181,27 @@ class Fit:
     largest: int
 
 
-def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
-    """Fit the numbers of the hosts to half of the sizes of some logs, and simulate all sizes."""
-    wanted = {log.file: log.fitted for log in logs}
-    measured = np.array([log.times[size] for log in logs for size in wanted[log.file]])
+Cases = Sequence[tuple[Content, Log]]
+"""Logs, each with the cluster that it is of."""
+
+
+def calibrate(cases: Cases, numbers: Sequence[str] = HOST_NUMBERS) -> Fit:
+    """Fit numbers of the hosts to half of the sizes of some logs, and simulate all sizes."""
+    factors = fitted(cases, numbers)
+    return simulated(cases, factors, {log.file: list(log.times) for _, log in cases})
+
+
+def fitted(cases: Cases, numbers: Sequence[str]) -> dict[str, float | str]:
+    """Return the numbers of the hosts that fit half of the sizes of some logs, by their keys."""
+    wanted = {log.file: log.fitted for _, log in cases}
+    measured = np.array([log.times[size] for _, log in cases for size in wanted[log.file]])
 
     def times_at(at: Floats) -> Floats:
-        times = _simulated(content, logs, _factors(at), wanted).times
-        return np.array([times[log.file, size] for log in logs for size in wanted[log.file]])
+        times = simulated(cases, _factors(numbers, at), wanted).times
+        return np.array([times[log.file, size] for _, log in cases for size in wanted[log.file]])
 
-    costs = np.ones(len(HOST_NUMBERS))
+    issue = np.array([name == _ISSUE for name in numbers])
+    costs = np.ones(len(numbers))
     first = times_at(costs)
     for _ in range(_ROUNDS):
         slopes = []
@@ -199,17 +210,18 @@ def calibrate(content: Content, logs: Sequence[Log]) -> Fit:
             more[number] *= _STEP
             slopes.append((times_at(more) - first) / (more - costs)[number])
         line = np.stack(slopes, axis=1).clip(min=0)
-        costs, first = _better(costs, first, line, measured, times_at)
-    return _simulated(content, logs, _factors(costs), {log.file: list(log.times) for log in logs})
+        wished = _solved(costs, first, line, measured, issue)
+        costs, first = _better(costs, first, wished, measured, times_at)
+    return _factors(numbers, costs)
 
 
-def _factors(costs: Floats) -> dict[str, float | str]:
+def _factors(numbers: Sequence[str], costs: Floats) -> dict[str, float | str]:
     """Return the numbers of the hosts.
 
     A rate is one over its cost, and the time to issue has no cost of its own at 1.
     """
     found: dict[str, float | str] = {}
-    for name, cost in zip(HOST_NUMBERS, costs.tolist(), strict=True):
+    for name, cost in zip(numbers, costs.tolist(), strict=True):
         if name == _ISSUE:
             found[name] = f"{_ISSUE_US * (cost - 1):.2f}us"
         else:
@@ -220,7 +232,7 @@ def _factors(costs: Floats) -> dict[str, float | str]:
 def _better(
     costs: Floats,
     first: Floats,
-    slopes: Floats,
+    wished: Floats,
     measured: Floats,
     times_at: Callable[[Floats], Floats],
 ) -> tuple[Floats, Floats]:
@@ -229,9 +241,8 @@ def _better(
     If the simulated times with them are not closer, the line does not hold so far from where it
     was taken: then half of the way, or none.
     """
-    wanted = _solved(costs, first, slopes, measured)
     for part in (1.0, 0.5):
-        found = costs ** (1 - part) * wanted**part
+        found = costs ** (1 - part) * wished**part
         times = times_at(found)
         if _loss(times, measured) < _loss(first, measured):
             return found, times
@@ -249,15 +260,23 @@ def _loss(times: Floats, measured: Floats) -> float:
     return float(np.abs(_errors(times, measured)).mean())
 
 
-def _solved(costs: Floats, first: Floats, slopes: Floats, measured: Floats) -> Floats:
-    """Return the costs that the times of a line meet best, in the logarithms of their ratios."""
+def _solved(
+    costs: Floats,
+    first: Floats,
+    slopes: Floats,
+    measured: Floats,
+    issue: npt.NDArray[np.bool_],
+) -> Floats:
+    """Return the costs that the times of a line meet best, in the logarithms of their ratios.
+
+    `issue` marks the time to issue, which has bounds of its own.
+    """
     from scipy.optimize import least_squares
 
     def residuals(at: Floats) -> Floats:
         times = first + slopes @ (at - costs)
         return np.concatenate((_errors(times, measured), _HELD * np.log(at)))
 
-    issue = np.array([name == _ISSUE for name in HOST_NUMBERS])
     least = np.where(issue, 1.0, costs / _FARTHEST)
     most = np.where(issue, _MOST_ISSUE, costs * _FARTHEST)
     found: Floats = least_squares(
@@ -266,9 +285,8 @@ def _solved(costs: Floats, first: Floats, slopes: Floats, measured: Floats) -> F
     return found
 
 
-def _simulated(
-    content: Content,
-    logs: Sequence[Log],
+def simulated(
+    cases: Cases,
     factors: Mapping[str, float | str],
     wanted: Mapping[Path, Sequence[int]],
 ) -> Fit:
@@ -276,7 +294,7 @@ def _simulated(
     times: dict[tuple[Path, int], float] = {}
     names: dict[tuple[Path, int], str] = {}
     largest: list[int] = []
-    for log in logs:
+    for content, log in cases:
         test = Test(log.program, element=1, algorithm="nccl", host=factors, by_block=log.by_block)
         ranks, rows = test.points(content, (), wanted[log.file])
         if log.hosts and len(log.hosts) != ranks:

@@ -413,40 +413,9 @@ def latency_us(machine: Machine, operation: str, kind: Kind, protocol: ProtocolN
     return base + (steps - far) * inside + far * between
 
 
-_LL128_BYTES = 640 * 120 * 8 * 15 // 16
-"""A chunk with LL128: 120 numbers of 8 bytes of each of 640 threads, without the flags."""
-_LL_BYTES = 512 * 8 * 8
-"""A chunk with LL: 8 lines of 8 bytes of each of 512 threads."""
-_STEPS = 8
-"""Chunks in the buffer of a connection (`NCCL_STEPS`)."""
-
-
 def tree_channels(machine: Machine) -> int:
     """Return the channels of trees between servers: two for each NIC."""
     return 2 * machine.nics
-
-
-def tree_chunk(machine: Machine, protocol: ProtocolName, size: int) -> int:
-    """Return the bytes that a tree between servers passes on at once (`calcCollChunking`).
-
-    Examples
-    --------
-    With Simple, 8 MiB on 8 NICs are one chunk for each of 16 channels.
-
-    >>> h100 = Machine(16, 2, 3600 * 10**9, 8, 400 * 10**9, 0, 0)
-    >>> [tree_chunk(h100, one, 2**23) // 2**10 for one in PROTOCOLS]
-    [32, 35, 512]
-    """
-    if protocol == "LL":
-        return _LL_BYTES
-    if protocol == "Simple":
-        return machine.plugin.buffer_bytes // _STEPS
-    chunk, channels, local = _LL128_BYTES, tree_channels(machine), machine.local
-    hops = 1 + int(log2(machine.servers)) + 0.1 * local
-    for loops, least in ((64, 2**17), (16, 2**15)):
-        while size // (channels * chunk) < hops * loops / local and chunk > least:
-            chunk //= 2
-    return chunk
 
 
 def tree_rate(machine: Machine, protocol: ProtocolName) -> float:
@@ -491,7 +460,10 @@ def wire_of(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> 
     if protocol == "Simple":
         return WIRE[protocol]
     reached = bus_bandwidth(machine, kind, protocol) * tree_part(machine, kind, protocol, size)
-    return max(WIRE[protocol], links_bandwidth(machine, kind) / reached)
+    links = links_bandwidth(machine, kind)
+    if kind == "ring" and machine.servers > 1:
+        links = machine.nics * machine.nic_bps / 8e9  # also where NVLink is slower
+    return max(WIRE[protocol], links / reached)
 
 
 def time_us(

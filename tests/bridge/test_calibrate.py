@@ -54,7 +54,7 @@ def test_the_cluster_is_what_the_log_tells(log: Path) -> None:
 
 def test_half_of_the_sizes_tell_the_others(log: Path) -> None:
     read = read_log(log)
-    fit = calibrate(Content(scenario_of(read), "", {}), [read])
+    fit = calibrate([(Content(scenario_of(read), "", {}), read)])
     assert not set(read.fitted) & set(read.predicted)
     errors = [abs(fit.times[log, size] / read.times[size] - 1) for size in read.predicted]
     assert max(errors) < 0.05

@@ -90,7 +90,7 @@ def test_half_of_a_log_tells_the_others(tmp_path: Path) -> None:
     assert workload["bytes"] == f"{blocks[-1] * RANKS}B"
     assert float(workload["nccl"]["issue"].removesuffix("us")) == pytest.approx(12, rel=0.1)
     read = read_log(log)
-    fit = calibrate(Content(CLUSTER, "", {}), [read])
+    fit = calibrate([(Content(CLUSTER, "", {}), read)])
     errors = [abs(fit.times[log, size] / read.times[size] - 1) for size in read.predicted]
     assert max(errors) < 0.05
 

@@ -66,6 +66,13 @@ def test_smaller_chunks_take_longer(mebibytes: int, measured: float) -> None:
     assert time == pytest.approx(measured, rel=0.04)
 
 
+def test_a_rack_of_72_gpus_has_32_heads() -> None:
+    """Each GPU moves all data, and each head a 32nd part more, at 74 % of NCCL's NVLink."""
+    times = [bridge.run(all_reduce(size * GIB, 1, "gb200_nvl72")).time_ns / 1e3 for size in (8, 16)]
+    rate = 7200e3 / 8 * 40.1 / 50 * 0.74  # bytes in a µs
+    assert times[1] - times[0] == pytest.approx(8 * GIB * (1 + 1 / 32) / rate, rel=0.005)
+
+
 def test_two_servers_join_by_trees() -> None:
     """2 × 8 H200 with 400 Gb/s (nebius/ml-cookbook, runai/README.md): 67.4 ms for 16 GiB."""
     result = bridge.run(scenario(16 * GIB, servers=2))

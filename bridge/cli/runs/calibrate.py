@@ -35,11 +35,11 @@ def calibrate_command(
     read = [read_log(log, program) for log in logs]
     if scenario is None:
         content = Content(scenario_of(read[0]), "", {})
-        fit = calibrate(content, read)
+        fit = calibrate([(content, log) for log in read])
     else:
         content = read_scenario(scenario)
         with naming(scenario):
-            fit = calibrate(content, read)
+            fit = calibrate([(content, log) for log in read])
     errors = []
     for log in read:
         click.echo(f"# {log.program}, {log.file}: sizes that were not fitted")

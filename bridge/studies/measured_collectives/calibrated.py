@@ -50,26 +50,31 @@ class Table:
 
 def tables(rows: Sequence[Row], blind: Collection[str]) -> list[Table]:
     """Return the tables with enough sizes, each with the numbers of hosts that fit half of them."""
-    found: dict[tuple[str, str, int, int, str], list[Row]] = {}
-    for row in rows:
-        if row.measured_us is None:
-            continue
-        key = (row.group, row.operation, row.servers, row.gpus, row.source)
-        found.setdefault(key, []).append(row)
     return [
-        Table(one, _fit(one))
-        for one in (sorted(table, key=lambda row: row.bytes) for table in found.values())
-        if len(one) >= LEAST_SIZES
-        and one[0].gpus <= MOST_GPUS
-        and not any(row.name in blind for row in one)
+        Table(one, calibrate([case_of(one)]))
+        for one in measured(rows, blind)
+        if len(one) >= LEAST_SIZES and one[0].gpus <= MOST_GPUS
     ]
 
 
-def _fit(rows: Sequence[Row]) -> Fit:
+def measured(rows: Sequence[Row], blind: Collection[str]) -> list[list[Row]]:
+    """Return the rows of each table without blind rows, by size."""
+    found: dict[tuple[str, str, int, int, str], list[Row]] = {}
+    for row in rows:
+        if row.measured_us is not None:
+            found.setdefault(row.table, []).append(row)
+    return [
+        sorted(one, key=lambda row: row.bytes)
+        for one in found.values()
+        if not any(row.name in blind for row in one)
+    ]
+
+
+def case_of(rows: Sequence[Row]) -> tuple[Content, Log]:
+    """Return the cluster of a table, and the table as a log of nccl-tests."""
     times = {row.bytes: row.measured_us for row in rows if row.measured_us is not None}
     operation = rows[0].operation
     program = next(name for name, one in PROGRAMS.items() if one.operation == operation)
     scenario = rows[0].scenario()
     del scenario["description"]
-    log = Log(Path(rows[0].name), program, times, (), "")
-    return calibrate(Content(scenario, "", {}), [log])
+    return Content(scenario, "", {}), Log(Path(rows[0].name), program, times, (), "")

@@ -28,11 +28,18 @@ class Group:
     nccl : mapping
         Options of the algorithm `nccl`: the plug-in, where the server has none, and variables of
         NCCL that the source names.
+    network : str
+        The network between servers and its plug-in, if tables of several machines or operations
+        have it.
+    program : str
+        What issued the operations and measured their time.
     """
 
     text: str
     server: Mapping[str, Any]
     nccl: Mapping[str, Any] = field(default_factory=dict)
+    network: str = ""
+    program: str = "nccl-tests"
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
@@ -43,16 +50,35 @@ _NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}
 
 GROUPS: dict[str, Group] = {
     "a100": Group("8 A100, one server", _server("dgx_a100")),
-    "h200": Group("4 to 8 H200, one server, NVLS off", _server("hgx_h200", in_network=False)),
-    "b200": Group("4 to 8 B200, one server, NVLS off", _server("hgx_b200", in_network=False)),
-    "h200-nvls": Group("4 to 8 H200, one server", _server("hgx_h200"), {"version": "2.27"}),
-    "b200-nvls": Group("4 to 8 B200, one server", _server("hgx_b200"), {"version": "2.27"}),
+    "h200": Group(
+        "4 to 8 H200, one server, NVLS off",
+        _server("hgx_h200", in_network=False),
+        program="PyTorch",
+    ),
+    "b200": Group(
+        "4 to 8 B200, one server, NVLS off",
+        _server("hgx_b200", in_network=False),
+        program="PyTorch",
+    ),
+    "h200-nvls": Group(
+        "4 to 8 H200, one server",
+        _server("hgx_h200"),
+        {"version": "2.27"},
+        program="PyTorch",
+    ),
+    "b200-nvls": Group(
+        "4 to 8 B200, one server",
+        _server("hgx_b200"),
+        {"version": "2.27"},
+        program="PyTorch",
+    ),
     "h100-dgx": Group("8 H100, one server", _server("dgx_h100")),
     "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72")),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
         {"version": "2.28"},
+        network="EFA of the p5",
     ),
     "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
@@ -77,27 +103,43 @@ GROUPS: dict[str, Group] = {
     "p4d": Group(
         "servers of 8 A100, 4 EFA adapters of 100 Gb/s", _server("p4d"), {"version": "2.20"}
     ),
-    "oke-a100": Group("servers of 8 A100, 200 Gb/s of RoCE for each", _server("dgx_a100")),
-    "h100-nebius": Group("servers of 8 H100, 8 NDR NICs of 400 Gb/s", _server("hgx_h100")),
-    "h200-nebius": Group("servers of 8 H200, 8 NDR NICs of 400 Gb/s", _server("hgx_h200")),
+    "oke-a100": Group(
+        "servers of 8 A100, 200 Gb/s of RoCE for each", _server("dgx_a100"), network="RoCE"
+    ),
+    "h100-nebius": Group(
+        "servers of 8 H100, 8 NDR NICs of 400 Gb/s", _server("hgx_h100"), network="InfiniBand"
+    ),
+    "h200-nebius": Group(
+        "servers of 8 H200, 8 NDR NICs of 400 Gb/s", _server("hgx_h200"), network="InfiniBand"
+    ),
     "b200-lambda": Group(
         "servers of 8 B200, 8 NICs of 400 Gb/s, Lambda",
         _server("hgx_b200"),
         {"version": "2.26"},
+        network="InfiniBand",
     ),
-    "a4": Group("servers of 8 B200, 8 RoCE NICs of 400 Gb/s, Google's A4", _server("hgx_b200")),
-    "a3-mega": Group("servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO", _server("a3_mega")),
+    "a4": Group(
+        "servers of 8 B200, 8 RoCE NICs of 400 Gb/s, Google's A4",
+        _server("hgx_b200"),
+        network="RoCE",
+    ),
+    "a3-mega": Group(
+        "servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO", _server("a3_mega"), network="TCPXO"
+    ),
     "a3-mega-simple": Group(
         "servers of 8 H100, 8 NICs of 200 Gb/s, TCPXO, Simple",
         _server("a3_mega"),
         {"plugin": "tcpxo_simple"},
+        network="TCPXO",
     ),
     "a3-high": Group(
         "servers of 8 H100, 4 NICs of 200 Gb/s, TCPX",
         _server("hgx_h100", nics=4, nic_bandwidth="200Gbps"),
         {"plugin": "tcpx"},
     ),
-    "b200-ib": Group("servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200")),
+    "b200-ib": Group(
+        "servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200"), network="InfiniBand"
+    ),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
 }
 
@@ -135,6 +177,22 @@ class Row:
         return (
             f"{self.group} {self.servers}x{self.gpus // self.servers} {self.operation} {self.bytes}"
         )
+
+    @property
+    def table(self) -> tuple[str, str, int, int, str]:
+        """What the rows of a table have in common."""
+        return self.group, self.operation, self.servers, self.gpus, self.source
+
+    @property
+    def stack(self) -> str:
+        """What issued the operation and carried it between servers; empty if it is the only one.
+
+        A thread that drives several GPUs is another program.
+        """
+        group = GROUPS[self.group]
+        if self.gpus_per_thread > 1 or (self.servers > 1 and not group.network):
+            return ""
+        return f"{group.program}, {group.network if self.servers > 1 else 'one server'}"
 
     @property
     def least_us(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -12,6 +12,7 @@ from bridge.batch.points import Point
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.measured_collectives.calibrated import Table, tables
 from bridge.studies.measured_collectives.machines import FOLDER, GROUPS, Row, rows
+from bridge.studies.measured_collectives.stacks import NUMBERS, Borrowed, borrowed
 from frontend import load_scenario
 
 FIGURE = Figure("tables")
@@ -54,10 +55,10 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
         for row in kept
     }
     errors = {row: times[row] / row.measured_us - 1 for row in kept if row.measured_us is not None}
-    for text, some in _parts(errors, stored).items():
-        if some:
-            found = mean(map(abs, some))
-            yield FIGURE.at_most(f"Mean error of the {len(some)} {text}.", TARGET, found, "share")
+    stacks = borrowed(kept, stored)
+    with_stacks = errors | {row: error for one in stacks for row, error in one.errors.items()}
+    yield from _means(errors, stored, "")
+    yield from _means(with_stacks, (), ", with numbers of their stacks from other tables")
     large = [
         abs(error)
         for row, error in errors.items()
@@ -66,12 +67,22 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     if large:
         text = f"Worst error of {len(large)} rows by NVLS on 8 H200 and 8 B200 of 8 and 16 GiB."
         yield FIGURE.at_most(text, NVLS_TARGET, max(large), "share")
-    yield _summary(errors)
+    yield _summary(errors, with_stacks)
+    if stacks:
+        yield _stacks(errors, stacks)
     yield from _halves(errors, tables(kept, stored))
-    yield _listing(kept, errors, times, stored, results)
+    yield _listing(kept, errors, times, stored, results, stacks)
 
 
-def _parts(errors: Mapping[Row, float], stored: Mapping[str, float]) -> dict[str, list[float]]:
+def _means(errors: Mapping[Row, float], stored: Collection[str], how: str) -> Iterator[Finding]:
+    """Yield the mean error of all rows, and of some."""
+    for text, some in _parts(errors, stored).items():
+        if some:
+            claim = f"Mean error of the {len(some)} {text}{how}."
+            yield FIGURE.at_most(claim, TARGET, mean(map(abs, some)), "share")
+
+
+def _parts(errors: Mapping[Row, float], stored: Collection[str]) -> dict[str, list[float]]:
     """Return the errors of some rows each, by words for them."""
     parts = {
         "rows": list(errors.values()),
@@ -86,7 +97,7 @@ def _parts(errors: Mapping[Row, float], stored: Mapping[str, float]) -> dict[str
     return parts
 
 
-def _summary(errors: Mapping[Row, float]) -> Finding:
+def _summary(errors: Mapping[Row, float], with_stacks: Mapping[Row, float]) -> Finding:
     cells = []
     keys = {(row.group, row.operation, row.servers): None for row in errors}
     for group, operation, servers in keys:
@@ -101,9 +112,40 @@ def _summary(errors: Mapping[Row, float]) -> Finding:
             parts.append(f"{100 * mean(map(abs, part)):.0f} % ({len(part)})" if part else "")
             least = most
         middle = f"{100 * median(error for _, error in own):+.1f} %"
-        cells.append([GROUPS[group].text, operation, str(servers), *parts, middle])
-    headings = ["machine", "operation", "servers", *(text for _, text in SIZES), "median"]
-    return FIGURE.table("Mean error by size (number of rows), and the median", headings, cells)
+        means = [_mean([some[row] for row, _ in own]) for some in (errors, with_stacks)]
+        cells.append([GROUPS[group].text, operation, str(servers), *parts, middle, *means])
+    sizes = [text for _, text in SIZES]
+    headings = ["machine", "operation", "servers", *sizes, "median", "all", "all, with stack"]
+    title = "Mean error by size (number of rows), the median, and the mean of all rows"
+    return FIGURE.table(title, headings, cells)
+
+
+def _mean(errors: Sequence[float]) -> str:
+    return f"{100 * mean(map(abs, errors)):.1f} %"
+
+
+def _stacks(errors: Mapping[Row, float], stacks: Sequence[Borrowed]) -> Finding:
+    """Show what each table has from which others; those with the same are one line."""
+    alike: dict[tuple[str, ...], list[Borrowed]] = {}
+    for one in stacks:
+        row = one.rows[0]
+        sources = ", ".join(
+            f"{first.group} {first.operation} {first.servers}" for first, *_ in one.sources
+        )
+        numbers = [_short(one.numbers[name]) if name in one.numbers else "" for name in NUMBERS]
+        key = (row.group, row.operation, str(row.servers), row.stack, *numbers, sources)
+        alike.setdefault(key, []).append(one)
+    cells = []
+    for (group, operation, servers, stack, *numbers, sources), own in alike.items():
+        before = [errors[row] for one in own for row in one.rows]
+        after = [error for one in own for error in one.errors.values()]
+        means = _mean(before), _mean(after)
+        about = [group, operation, servers, stack, str(len(after))]
+        cells.append([*about, *means, *numbers, sources])
+    names = (name.removeprefix("nccl_") for name in NUMBERS)
+    headings = ["table", "operation", "servers", "stack", "rows", "nothing fitted"]
+    headings += ["with the stack's numbers", *names, "from (table, operation, servers)"]
+    return FIGURE.table("Mean error with numbers that fit other tables of a stack", headings, cells)
 
 
 def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Finding]:
@@ -115,7 +157,7 @@ def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Fi
         plain += before
         better += after
         row, numbers = table.rows[0], (_short(one) for one in table.fit.factors.values())
-        means = (f"{100 * mean(half):.1f} %" for half in (before, after))
+        means = _mean(before), _mean(after)
         servers, scored = str(row.servers), str(len(after))
         cells.append([GROUPS[row.group].text, row.operation, servers, scored, *means, *numbers])
     if not cells:
@@ -138,7 +180,10 @@ def _listing(
     times: Mapping[Row, float],
     stored: Mapping[str, float],
     results: Results,
+    stacks: Sequence[Borrowed],
 ) -> Finding:
+    others = {row: time for one in stacks for row, time in one.times.items()}
+    fitted = {row: error for one in stacks for row, error in one.errors.items()}
     cells = []
     for row in kept:
         measured = "" if row.measured_us is None else f"{row.measured_us:.5g}"
@@ -152,11 +197,14 @@ def _listing(
                 measured,
                 f"{times[row]:.5g}",
                 f"{100 * errors[row]:+.1f} %" if row in errors else "",
+                f"{others[row]:.5g}" if row in others else "",
+                f"{100 * fitted[row]:+.1f} %" if row in fitted else "",
                 "blind" if row.name in stored else "",
                 "" if row.name in stored else choice.removeprefix("Algo "),
             ]
         )
-    headings = ["table", "GPUs", "operation", "bytes", "measured", "predicted", "error", "", "nccl"]
+    headings = ["table", "GPUs", "operation", "bytes", "measured", "predicted", "error"]
+    headings += ["with stack", "error", "", "nccl"]
     return FIGURE.table("Time of an operation [µs]", headings, cells)
 
 

@@ -57,6 +57,7 @@ from frontend.collectives.algorithms.nccl_nvls import (
     reduces,
 )
 from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
+from frontend.collectives.nccl_buffers import buffer_wire, tree_chunk
 from frontend.collectives.nccl_collnet_tuner import COLLNET_KINDS, collnet_candidates
 from frontend.collectives.nccl_plugins import PLUGINS, Plugin
 from frontend.collectives.nccl_tuner import (
@@ -73,7 +74,6 @@ from frontend.collectives.nccl_tuner import (
     round_us,
     step_us,
     tree_channels,
-    tree_chunk,
     tree_rate,
     wire_of,
 )
@@ -439,7 +439,7 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
         allowed = ", ".join((*plugin.kinds, *plugin.protocols))
         raise CollectiveError(
             f"NCCL has no algorithm for {setting.operation} here with {allowed}: expected other "
-            "nccl.algorithms or nccl.protocols"
+            "nccl_algorithms or nccl_protocols"
         )
     return found
 
@@ -459,9 +459,30 @@ def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, fl
         return min(wire_of(one, choice.kind, choice.protocol, size), _MOST_WIRE)
 
     far = costs(machine)
+    near = plain if alone.ranks == 1 else costs(alone)
     if choice.kind == "tree":  # the threads that write LL are slower than the network, too
-        return far, plain if machine.servers > 1 and choice.protocol != "LL" else far
-    return plain if alone.ranks == 1 else costs(alone), far
+        near, far = far, plain if machine.servers > 1 and choice.protocol != "LL" else far
+    return near, far
+
+
+def _held(setting: Setting, machine: Machine, choice: Choice, wire: float) -> tuple[float, int]:
+    """Return what a byte costs a link between servers at least, and how much that adds to a step.
+
+    Full buffers slow a channel down, but not the first messages.
+
+    Parameters
+    ----------
+    wire : float
+        What a byte costs the link without buffers.
+    """
+    size = setting.chunks * setting.chunk_bytes
+    held = buffer_wire(machine, choice.kind, choice.protocol, size, setting.given.nccl.step)
+    held = max(wire, min(held, _MOST_WIRE))
+    message = size / machine.ranks / machine.nics
+    if choice.kind == "tree":
+        channels = tree_channels(machine)
+        message = min(tree_chunk(machine, choice.protocol, size), size / channels)
+    return held, round((held - wire) * message * 8e12 / machine.nic_bps)
 
 
 def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
@@ -470,12 +491,17 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
     steps = step_us(machine, choice.kind, choice.protocol)
     inside, between = (round(one * given.nccl.step * _PPM) for one in steps)
     near, far = _wire(setting, machine, choice)
-    if choice.kind == "ring" and machine.servers > 1 and setting.operation in _IN_ROUNDS:
+    near, far = near / given.nccl.scale_up, far / given.nccl.scale_out
+    in_rounds = choice.kind == "ring" and setting.operation in _IN_ROUNDS
+    if machine.servers > 1 and in_rounds:
         least = round(round_us(machine, choice.protocol) * given.nccl.step * _PPM)
         inside, between = max(inside, least), max(between, least)
     if choice.kind == "tree" and machine.servers > 1:
         pace = _pace(setting, machine, choice)
         inside, between = inside + pace.slow_near, between + pace.slow_far
+    if machine.servers > 1 and (in_rounds or choice.kind == "tree"):
+        far, longer = _held(setting, machine, choice, far)
+        between -= longer
     if machine.scale_up_bps:
         near /= LIMITS[machine.generation].nvlink
     launch = BASE_US[choice.kind][PROTOCOLS.index(choice.protocol)]
@@ -483,8 +509,8 @@ def _protocol(setting: Setting, machine: Machine, choice: Choice) -> Protocol:
         launch += PAT_RANK_US * machine.ranks * given.nccl.step
     return Protocol(
         local_members=machine.local,
-        near_wire_ppm=round(near / given.nccl.scale_up * _PPM),
-        far_wire_ppm=round(far / given.nccl.scale_out * _PPM),
+        near_wire_ppm=round(near * _PPM),
+        far_wire_ppm=round(far * _PPM),
         near_delay_ps=max(0, inside - machine.near_ps),
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=round(launch * _PPM) + int(given.nccl.issue),

@@ -28,6 +28,7 @@ from frontend.collectives.algorithms.in_network import (
     segments_in,
     sharp_plan,
 )
+from frontend.collectives.nccl_buffers import SLOTS
 from frontend.collectives.nccl_collnet_tuner import (
     collnet_bandwidth,
     collnet_latency_us,
@@ -50,7 +51,6 @@ _SMALLER: dict[Kind, tuple[tuple[int, int], ...]] = {
     "nvls": ((64, 64 * _KIB), (8, 32 * _KIB), (2, 16 * _KIB)),
 }
 """Sizes of so many loops at most, for each step of a channel, have chunks of so many bytes."""
-_STEPS = 8  # chunks in a buffer (`NCCL_STEPS`)
 _NVLS_CHANNELS = 16
 
 
@@ -133,7 +133,7 @@ def loop_bytes(machine: Machine, kind: Kind, size: int) -> int:
         channels = min(channels, _NVLS_CHANNELS)
     ways = channels * (1 if kind == "collnet_chain" else heads)
     depth = {"collnet_direct": 2 if machine.local > 1 else 1, "collnet_chain": machine.local}
-    chunk = machine.plugin.buffer_bytes // _STEPS
+    chunk = machine.plugin.buffer_bytes // SLOTS
     if kind == "collnet_chain":
         chunk = min(chunk, 256 * _KIB)
     if kind == "nvls":

@@ -163,7 +163,9 @@ def options_of(setting: Setting, machine: Machine, kind: Kind) -> dict[str, Any]
 def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
     """Return the bytes and delays of the messages, less what the network already simulates."""
     given, limits = setting.given, LIMITS[machine.generation]
-    near = 1 / (limits.nvlink * limits.nvls)
+    # A head moves its shard beside all data; the program has a head for each GPU.
+    heads = machine.heads
+    near = (1 + 1 / heads) / (1 + 1 / machine.local) / (limits.nvlink * limits.nvls)
     size = setting.chunks * setting.chunk_bytes
     loop = loop_of(machine, kind, size)
     whole = machine.scale_up_bps / 8e6 / near / (1 + 1 / machine.local)  # bytes in a µs
@@ -180,7 +182,7 @@ def protocol_of(setting: Setting, machine: Machine, kind: Kind) -> Protocol:
     return Protocol(
         local_members=machine.local,
         near_wire_ppm=round(near / part / given.nccl.scale_up * _PPM),
-        far_wire_ppm=round(_PPM / part / given.nccl.scale_out),
+        far_wire_ppm=round(machine.local / heads / part / given.nccl.scale_out * _PPM),
         near_delay_ps=0,
         far_delay_ps=max(0, between - machine.far_ps),
         launch_ps=max(0, launch - 2 * machine.near_ps),  # two ways over a switch

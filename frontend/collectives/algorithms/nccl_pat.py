@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontend.collectives.nccl_buffers import SLOTS
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation, edge_list, rotation
 
-SLOTS = 8
-"""Slots of a buffer (`NCCL_STEPS`)."""
 _LARGEST_SLOT = 2**19  # a buffer of 4 MiB (`NCCL_BUFFSIZE`)
 _SMALLEST_SLOT = 2**16
 _SLOTS_IN_DATA = {"all_gather": 32, "reduce_scatter": 16}

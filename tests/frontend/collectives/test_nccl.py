@@ -134,6 +134,8 @@ def test_links_carry_no_more_than_the_tuner_expects(
     """
     machine = H100._replace(ranks=8 * servers, servers=servers, scale_up_bps=gigabytes * 8 * 10**9)
     cost, links = wire_of(machine, kind, protocol, 2**exponent), links_bandwidth(machine, kind)
+    if kind == "ring" and servers > 1:
+        links = machine.nics * machine.nic_bps / 8e9
     part = tree_part(machine, kind, protocol, 2**exponent)
     expected = bus_bandwidth(machine, kind, protocol) * part
     assert cost >= WIRE[protocol]

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from frontend.collectives import ALGORITHMS, problems
 from frontend.collectives.algorithms.nccl_pat import (
-    SLOTS,
     Buffers,
     buffers_of,
     parallel_trees,
     stages_of,
 )
+from frontend.collectives.nccl_buffers import SLOTS
 from frontend.collectives.nccl_plugins import Plugin
 from frontend.collectives.nccl_tuner import Machine, candidates, latency_us, time_us
 from frontend.collectives.program.program import Op
