@@ -231,13 +231,16 @@ class Test:
         ranks = resolve(load_network(bare, network)).ranks
         merged = apply(given, overrides, Origin(content.name, content.lines))
         algorithm = self._algorithm(merged, program.operation)
+        if self.program == "sendrecv_perf" and algorithm != "nccl":
+            algorithm = "direct"  # others have equal blocks
         nccl = {**nccl_options(merged), **self.host}
         rows: dict[int, tuple[int, int, Point]] = {}
         for size in wanted:
             data = size * ranks if self.by_block and program.in_blocks else size
             count, whole = program.elements(data, ranks, self.element)
             if whole and whole not in rows:
-                workload = {"algorithm": algorithm, "nccl": nccl, **self._workload(ranks, whole)}
+                work = self._workload(ranks, whole)
+                workload = {**work, "algorithm": algorithm, "nccl": nccl}
                 cluster = replace(bare, data={**bare.data, "workload": workload})
                 scenario = load_scenario(cluster, [*network, *self._options(program)])
                 if not rows:
@@ -246,17 +249,17 @@ class Test:
         return ranks, list(rows.values())
 
     def _workload(self, ranks: int, size: int) -> dict[str, Any]:
-        """Return the workload without its algorithm, unless the program has only one."""
+        """Return the workload without its algorithm."""
         workload = {"kind": "collective", "operation": PROGRAMS[self.program].operation}
         if self.program == "sendrecv_perf":
-            return {**workload, "algorithm": "direct", "matrix": _to_the_next(ranks, size)}
+            return {**workload, "matrix": _to_the_next(ranks, size)}
         return {**workload, "bytes": f"{size}B"}
 
     def _options(self, program: Program) -> Iterator[Override]:
         """Yield what the command line says of the workload."""
         if program.rooted:
             yield Override("workload.root", self.root, "--root")
-        if self.algorithm and self.program != "sendrecv_perf":
+        if self.algorithm:
             yield Override("workload.algorithm", self.algorithm, "--algorithm")
 
     @staticmethod

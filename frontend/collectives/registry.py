@@ -21,6 +21,9 @@ OPERATIONS: tuple[str, ...] = get_args(CollectiveOperation)
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 """The operations that start or end at one member."""
 
+UNEVEN = ("direct", "nccl", "auto")
+"""The algorithms of an all-to-all whose blocks have sizes of their own."""
+
 Builder = Callable[..., AnyProgram]
 
 

@@ -132,7 +132,7 @@ def _mismatch(program: AnyProgram, setting: Setting) -> str | None:
     own = program.blocks if isinstance(program, Program) else None
     blocks = None if own is None else tuple(map(tuple, own.tolist()))
     if blocks != setting.blocks:
-        return "its blocks are not those of the all-to-all: expected direct or auto"
+        return "its blocks are not those of the all-to-all: expected direct, nccl or auto"
     return None
 
 

@@ -11,7 +11,7 @@ from frontend import units
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms, algorithm_of
 from frontend.collectives.program.program import block_units
-from frontend.collectives.registry import OPERATIONS, ROOTED, CollectiveOperation
+from frontend.collectives.registry import OPERATIONS, ROOTED, UNEVEN, CollectiveOperation
 from frontend.schema.base import Whole, as_tuple, listed
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Delay, PositiveSize, Size
@@ -224,9 +224,9 @@ def _size_problems(workload: CollectiveWorkload, members: int) -> Iterator[tuple
         yield "workload.matrix", f"expected no value, because {workload.operation} is even"
     if len(matrix) != members:
         yield "workload.matrix", f"expected {members} rows, one for each rank of the group"
-    builder = algorithm_of(workload.algorithm)
-    if builder.name not in ("direct", "auto"):
-        yield "workload.algorithm", "expected direct or auto, because workload.matrix is given"
+    if algorithm_of(workload.algorithm).name not in UNEVEN:
+        expected = "expected direct, nccl or auto, because workload.matrix is given"
+        yield "workload.algorithm", expected
     try:
         parts(matrix)
     except ValueError as error:

@@ -105,6 +105,16 @@ def test_sendrecv_fills_the_link(cluster: Path) -> None:
     assert 0.98 * RATE_GB_S < row["busbw"] < RATE_GB_S
 
 
+def test_sendrecv_by_nccl_takes_its_steps(cluster: Path) -> None:
+    times = [
+        answer_of("nccl-tests sendrecv_perf", cluster, f"-b 1M -e 1M --algorithm {name}")["rows"]
+        for name in ("direct", "nccl")
+    ]
+    assert [row["algorithm"] for [row] in times] == ["direct", "nccl"]
+    direct, nccl = (row["time_us"] for [row] in times)
+    assert nccl > direct + 5  # its launch and a step, beyond the network
+
+
 def test_all_forms_have_the_same_rows(cluster: Path, tmp_path: Path) -> None:
     words = "reduce_scatter_perf", cluster, "-b 64 -e 4K -f 8 -d half"
     table, data = tmp_path / "table.csv", tmp_path / "table.json"

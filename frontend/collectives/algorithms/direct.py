@@ -348,15 +348,20 @@ def order_options(setting: Setting) -> dict[str, Any]:
     return {"peer_order": order} | ({"seed": setting.seed} if order == "random" else {})
 
 
+def exchange_options(setting: Setting) -> dict[str, Any]:
+    """Return the options for the peer order, and for blocks with sizes of their own."""
+    blocks = {} if setting.blocks is None else {"blocks": setting.blocks}
+    return order_options(setting) | blocks
+
+
 def _choose(setting: Setting) -> dict[str, Any]:
     """Return the options: the root where there is one, and otherwise the peer order."""
     options = dimension_and_root(setting)
     if setting.operation in (*ROOTED, "barrier"):
         return options
-    options |= order_options(setting)
-    if setting.blocks is not None:
-        return options | {"blocks": setting.blocks}
-    routes = setting.layout.paths if setting.operation == "all_to_all" else 1
+    options |= exchange_options(setting)
+    spreads = setting.operation == "all_to_all" and setting.blocks is None
+    routes = setting.layout.paths if spreads else 1
     return options | ({"routes": routes} if routes > 1 else {})
 
 

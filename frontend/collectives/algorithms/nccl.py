@@ -306,7 +306,8 @@ def _build(
     program: AnyProgram
     if operation == "all_to_all":
         options = {"dimension": dimension, **dict(order)}
-        program = direct.ALGORITHM.build(operation, group_size, **options)
+        exchange = direct.ALGORITHM.build(operation, group_size, **options)
+        program = replace(exchange, name="nccl")
     elif operation in ROOTED:
         known_root(root, group_size)
         program = _chains(operation, group_size, where, root, segments, dimension)
@@ -439,7 +440,7 @@ def _ranked(setting: Setting, machine: Machine) -> list[Choice]:
         allowed = ", ".join((*plugin.kinds, *plugin.protocols))
         raise CollectiveError(
             f"NCCL has no algorithm for {setting.operation} here with {allowed}: expected other "
-            "nccl_algorithms or nccl_protocols"
+            "nccl.algorithms or nccl.protocols"
         )
     return found
 
@@ -610,7 +611,7 @@ def _choose(setting: Setting) -> dict[str, Any]:
         }
     options |= {"place": place, "protocol": _protocol(setting, machine, choice)}
     if setting.operation == "all_to_all":
-        return options | {"order": tuple(sorted(direct.order_options(setting).items()))}
+        return options | {"order": tuple(sorted(direct.exchange_options(setting).items()))}
     if choice.kind == "tree" and machine.servers > 1:
         options |= _pipeline(setting, machine, choice)
     elif setting.operation in ROOTED or choice.kind == "tree":

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.collectives import CollectiveError, build, check, traffic
+from frontend.collectives.algorithms.nccl import Place
 from frontend.collectives.program.composition import side_by_side
 
 ROWS = st.integers(2, 7).flatmap(
@@ -26,6 +27,18 @@ def test_each_member_gets_what_the_others_send_to_it(blocks, order):
     assert found.sent.tolist() == off.sum(axis=1).tolist()
     assert found.received.tolist() == off.sum(axis=0).tolist()
     assert found.messages.tolist() == (off > 0).sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("local", [1, 2])
+def test_nccl_sends_the_same_blocks(local):
+    blocks = ((0, 3, 1, 0), (2, 1, 0, 4), (0, 0, 0, 1), (5, 1, 1, 0))
+    place = Place(local, tuple(range(local)))
+    order = (("blocks", blocks), ("peer_order", "rotated"))
+    program = build("all_to_all", "nccl", 4, place=place, order=order)
+    check(program)
+    plain = build("all_to_all", "direct", 4, blocks=blocks)
+    assert traffic(program).sent.tolist() == traffic(plain).sent.tolist()
+    assert traffic(program).received.tolist() == traffic(plain).received.tolist()
 
 
 def test_the_matrix_must_fit_the_group():
