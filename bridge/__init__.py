@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ResultError,
         StreamError,
     )
+    from bridge.present.comparison import Comparison, compare
     from bridge.registration import register
     from bridge.results.errors import SimulationError, SimulationInterrupted
     from bridge.results.result import Result
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BuiltSimulation": "bridge.simulator.hooks",
+    "Comparison": "bridge.present.comparison",
     "HookError": "bridge.errors",
     "InputError": "bridge.errors",
     "Network": "bridge.simulator.network",
@@ -45,6 +47,7 @@ _HOMES = {
     "Sweep": "bridge.batch.sweep",
     "Swept": "bridge.batch.sweep",
     "allow_files": "frontend.schema.files",
+    "compare": "bridge.present.comparison",
     "compile": "bridge.simulator.simulate",
     "load_scenario": "frontend",
     "register": "bridge.registration",
@@ -57,6 +60,7 @@ _HOMES = {
 
 __all__ = [
     "BuiltSimulation",
+    "Comparison",
     "HookError",
     "InputError",
     "Network",
@@ -71,6 +75,7 @@ __all__ = [
     "Sweep",
     "Swept",
     "allow_files",
+    "compare",
     "compile",
     "load_scenario",
     "register",

@@ -129,6 +129,25 @@ def compare(first: Result, second: Result) -> Comparison:
     ----------
     first, second : Result
         The results; a difference is positive if the second one is larger.
+
+    Returns
+    -------
+    Comparison
+        What changed in the scenario, and the times and counters of both.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> parts = {"family": "flat", "bandwidth": "1Gbps", "latency": "0", "buffer": "unlimited"}
+    >>> work = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "8B"}
+    >>> content = {"name": "x", "topology": {**parts, "ranks": 2}, "workload": work}
+    >>> slow, fast = (
+    ...     cosim.run(content, {"fabric": "analytical", "topology.bandwidth": rate})
+    ...     for rate in ("1Gbps", "2Gbps")
+    ... )
+    >>> found = cosim.compare(slow, fast)
+    >>> [setting.texts for setting in found.settings], found.time.difference < 0
+    ([('topology.bandwidth', '1Gbps', '2Gbps')], True)
     """
     changes = [
         (metric, Change(metric.name, metric.value(first), metric.value(second)))
