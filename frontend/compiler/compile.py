@@ -15,7 +15,7 @@ from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import COLUMNS, dimension_and_level, starts
 from frontend.collectives.program.rotation import Repetition, Rotation, Stepped
 from frontend.compiler import network as networks
-from frontend.compiler.network import Flows
+from frontend.compiler.network import Connections, Flows, transports
 from frontend.compiler.programs import ProgramLibrary, Use
 from frontend.errors import RefusedError
 from frontend.nodes import NodeColumns, NodeType
@@ -28,14 +28,15 @@ from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
 from frontend.stream import VERSION, append, encode
 from frontend.topologies import TOPOLOGIES
-from frontend.transports import PROTOCOLS
 from frontend.workloads.plan import Plan
 
 _TURNED = ("op", "peer", "offset", "count", "target", "route", "offset_turn", "target_turn")
 
 
 def program_records(
-    programs: Sequence[AnyProgram], dimensions: Sequence[str]
+    programs: Sequence[AnyProgram],
+    dimensions: Sequence[str],
+    connections: Connections | None = None,
 ) -> Iterator[api.Record]:
     """Yield the records of programs, whose ids are their indices.
 
@@ -45,6 +46,8 @@ def program_records(
         Those of the pieces of a composition come before it.
     dimensions : sequence of str
         Names of the dimensions of the topology.
+    connections : Connections, optional
+        What the routes of the programs are in the stream; by default the same.
     """
     number = {id(program): index for index, program in enumerate(programs)}
     for index, program in enumerate(programs):
@@ -77,11 +80,11 @@ def program_records(
                 for piece in program.pieces
             )
         else:
-            _add_steps(record, program)
+            _add_steps(record, program, connections)
         yield api.Record(program=record)
 
 
-def _add_steps(record: api.Program, program: Stepped) -> None:
+def _add_steps(record: api.Program, program: Stepped, connections: Connections | None) -> None:
     """Add the steps of all members, or some of them and the rule for the others."""
     if isinstance(program, Repetition):
         record.repeat, record.repeat_step = program.times, program.step
@@ -95,6 +98,8 @@ def _add_steps(record: api.Program, program: Stepped) -> None:
         }
     else:
         columns = {name: getattr(program, name) for name in COLUMNS}
+    if connections is not None:
+        columns["route"] = connections.routes(columns["route"])
     for name, column in columns.items():
         append(record, name, column)
 
@@ -104,15 +109,11 @@ _SHARED_LINKS = 5
 _SPREADS = {"spray": api.Topology.PACKET, "flowlet": api.Topology.FLOWLET}
 
 
-def add_background(flows: Flows, messages: list[Messages]) -> tuple[Flows, int]:
-    """Return the flows with those of background traffic, and the route of the latter.
-
-    Background traffic has a route, and so connections, of its own.
-    """
-    route = int(flows[:, 2].max(initial=-1)) + 1
+def add_background(flows: Flows, messages: list[Messages], route: int) -> Flows:
+    """Return the flows with those of background traffic, which have a route of their own."""
     pairs = sorted({pair for one in messages for pair in one.pairs})
     rows = np.array([(*pair, route) for pair in pairs], dtype=np.int64).reshape(-1, 3)
-    return np.concatenate([flows, rows]), route
+    return np.concatenate([flows, rows])
 
 
 def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
@@ -288,7 +289,8 @@ def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None 
             f"pairs: {tuple(rows[wrong][0].tolist())}: expected two different ranks from 0 to "
             f"{network.ranks - 1}"
         )
-    return encode(_fabric_records(resolved, networks.first_routes(rows)))
+    flows = networks.first_routes(rows)
+    return encode(_fabric_records(resolved, flows, Connections(resolved, flows)))
 
 
 def records(resolved: Resolved) -> Iterator[api.Record]:
@@ -298,11 +300,13 @@ def records(resolved: Resolved) -> Iterator[api.Record]:
     uses = [library.use(issue) for issue in plan.issues]
     network = resolved.network
     traces = plan.work(network.ranks)
-    yield from _fabric_records(resolved, _flows(plan, library, uses, traces))
-    yield from program_records(library.programs, network.dimensions)
+    flows = _flows(plan, library, uses, traces)
+    connections = Connections(resolved, flows)
+    yield from _fabric_records(resolved, flows, connections)
+    yield from program_records(library.programs, network.dimensions, connections)
     yield from _collectives(plan, uses, network.ranks)
     for ranks, nodes in traces:
-        yield api.Record(trace=_trace(plan, ranks, nodes))
+        yield api.Record(trace=_trace(plan, ranks, nodes, connections))
 
 
 def _flows(
@@ -332,13 +336,16 @@ def _all(ranks: Sequence[int] | None, count: int) -> Sequence[int]:
     return range(count) if ranks is None else ranks
 
 
-def _fabric_records(resolved: Resolved, flows: networks.Flows) -> Iterator[api.Record]:
+def _fabric_records(
+    resolved: Resolved, flows: networks.Flows, connections: Connections
+) -> Iterator[api.Record]:
     scenario, network = resolved.scenario, resolved.network
     yield api.Record(header=_header(scenario))
-    yield api.Record(settings=_settings(scenario, network.dimensions))
-    flows, route = add_background(flows, background(scenario, network.ranks))
-    topology = networks.topology_record(resolved, flows)
-    add_events(topology, resolved, route)
+    yield api.Record(settings=_settings(resolved))
+    dense = np.column_stack([flows[:, :2], connections.routes(flows[:, 2])])
+    every = add_background(dense, background(scenario, network.ranks), connections.others)
+    topology = networks.topology_record(resolved, every, connections)
+    add_events(topology, resolved, connections.others)
     yield api.Record(topology=topology)
 
 
@@ -356,11 +363,13 @@ def _header(scenario: Scenario) -> api.Header:
     )
 
 
-def _settings(scenario: Scenario, dimensions: Sequence[str]) -> api.Settings:
+def _settings(resolved: Resolved) -> api.Settings:
+    scenario, dimensions = resolved.scenario, resolved.network.dimensions
     system, transport = scenario.system, scenario.transport
-    fields = PROTOCOLS[transport.protocol].fields(transport, scenario.links, scenario.switches)
+    own, others, _ = transports(resolved)
     return api.Settings(
-        **{transport.protocol: fields},
+        **own,
+        transports=[api.Transport(**one) for one in others],
         fabric=scenario.fabric,
         system=api.System(
             scheduling=api.System.LIFO if system.scheduling == "lifo" else api.System.FIFO,
@@ -415,7 +424,9 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
         )
 
 
-def _trace(plan: Plan, ranks: Sequence[int], nodes: NodeColumns) -> api.Trace:
+def _trace(
+    plan: Plan, ranks: Sequence[int], nodes: NodeColumns, connections: Connections
+) -> api.Trace:
     return api.Trace(
         ranks=ranks,
         layers=plan.layers,
@@ -430,7 +441,7 @@ def _trace(plan: Plan, ranks: Sequence[int], nodes: NodeColumns) -> api.Trace:
         tag=nodes.tag.tolist(),
         dep_begin=nodes.dep_begin.tolist(),
         dep=nodes.dep.tolist(),
-        route=nodes.route.tolist() if nodes.route.any() else [],
+        route=connections.routes(nodes.route).tolist() if nodes.route.any() else [],
         jobs=plan.jobs,
         job=nodes.job.tolist() if plan.jobs else [],
         lane=nodes.lane.tolist() if nodes.lane_slots else [],

@@ -1,5 +1,8 @@
 """Build the topology record of a network, with the paths that flows use."""
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +12,12 @@ from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
 from frontend.network_api_pb2 import Reconfiguration, Topology
 from frontend.resolve import Resolved
-from frontend.resolve.jobs import rank_classes, rank_routes
+from frontend.resolve.jobs import rank_classes
+from frontend.resolve.queueing import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
+from frontend.scenario.transport import Transport
 from frontend.stream import append
+from frontend.transports import PROTOCOLS
 
 _PPM, _PPB = 10**6, 10**9
 
@@ -89,7 +95,95 @@ def _distinct(flows: Flows) -> Flows:
     return np.stack([pair // ranks, pair % ranks, route], axis=1)
 
 
-def topology_record(resolved: Resolved, flows: Flows) -> Topology:
+class Connections:
+    """Which routes of the stream the messages of jobs and other traffic have.
+
+    A job has connections of its own, also on ranks that another job had before. They take the paths
+    that they would take if the job were alone.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The scenario.
+    flows : Flows
+        All flows of its plan, with the routes of the plan.
+    """
+
+    def __init__(self, resolved: Resolved, flows: Flows) -> None:
+        order = resolved.turns
+        where = places(order)
+        self._takes_turns = max(where, default=0) > 0
+        route = flows[:, 2]
+        own = route % ROUTES_OF_TURN if self._takes_turns else route
+        span, turns = int(own.max(initial=-1)) + 1, max(where, default=0) + 1
+        self._span = max(1, span)
+        """Number of routes of a turn in the stream."""
+        self.others = span * turns
+        """The route of other traffic, which comes after those of all jobs."""
+        self._of = np.full((turns, resolved.network.nodes), -1, np.int64)
+        for turn, place in zip(order, where, strict=True):
+            self._of[place, list(turn.members)] = turn.job
+
+    def routes(self, planned: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the routes in the stream that stand for some routes of the plan."""
+        routes = planned.astype(np.int64)
+        if not self._takes_turns:
+            return routes
+        turn, own = np.divmod(routes, ROUTES_OF_TURN)
+        return turn * self._span + own
+
+    def chosen(self, flows: Flows) -> NDArray[np.int64]:
+        """Return the routes of the topology by which paths are chosen for flows of the stream."""
+        return flows[:, 2] % self._span if self._takes_turns else flows[:, 2]
+
+    def each(self, flows: Flows, of_job: Sequence[int]) -> NDArray[np.int64]:
+        """Return the value of the job of each flow of the stream; 0 for other traffic.
+
+        Parameters
+        ----------
+        flows : Flows
+            The flows.
+        of_job : sequence of int
+            A value for each job of `Scenario.work`.
+        """
+        turn = flows[:, 2] // self._span
+        is_of_job = turn < len(self._of)
+        turn = np.where(is_of_job, turn, 0)
+        job = np.maximum(self._of[turn, flows[:, 0]], self._of[turn, flows[:, 1]])
+        return np.where(is_of_job & (job >= 0), np.array(of_job, np.int64)[job], 0)
+
+
+class Transports(NamedTuple):
+    """The settings of connections, by the name of the protocol."""
+
+    whole: dict[str, Any]
+    """Those of the scenario."""
+    others: list[dict[str, Any]]
+    """Other ones that jobs have."""
+    of_job: list[int]
+    """For each job of `Scenario.work`, 1 + index in `others`, or 0."""
+
+
+def transports(resolved: Resolved) -> Transports:
+    """Return the settings of the connections of all jobs."""
+    scenario = resolved.scenario
+    found: list[dict[str, Any]] = [_transport(scenario, scenario.transport)]
+    numbers = []
+    for work in scenario.work:
+        settings = _transport(scenario, scenario.transport_of(work.job))
+        if settings not in found:
+            found.append(settings)
+        numbers.append(found.index(settings))
+    return Transports(found[0], found[1:], numbers)
+
+
+def _transport(scenario: Scenario, transport: Transport) -> dict[str, Any]:
+    """Return the fields of a transport in the stream, by the name of its protocol."""
+    protocol = PROTOCOLS[transport.protocol]
+    return {protocol.name: protocol.fields(transport, scenario.links, scenario.switches)}
+
+
+def topology_record(resolved: Resolved, flows: Flows, connections: Connections) -> Topology:
     """Return the record of a network, with the paths of the flows and of their reverses.
 
     There is a path for each of the `flows_per_pair` connections of a pair, which share a message.
@@ -98,14 +192,11 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
     network = resolved.network
     pairs = both_ways(flows)
     _require_room(resolved.scenario, len(pairs))
-    routes = resolved.connection_routes(pairs[:, 2])
+    routes = resolved.connection_routes(connections.chosen(pairs))
+    works = resolved.scenario.work
+    own = connections.each(pairs, [0 if work.job is None else work.job.route for work in works])
     ends = np.repeat(pairs[:, :2], routes.shape[1], axis=0)
-    own = np.zeros(network.nodes, np.int64)
-    selects = rank_routes(resolved.scenario, resolved.layout)
-    own[: len(selects)] = selects
-    # Both directions of a pair have the same route, also those from storage to a rank of a job.
-    selected = routes.ravel() + own[ends].max(axis=1, initial=0)
-    paths = network.node_paths(ends[:, 0], ends[:, 1], selected)
+    paths = network.node_paths(ends[:, 0], ends[:, 1], (routes + own[:, None]).ravel())
     endpoints = int(ends.max(initial=-1)) + 1
     record = Topology(
         ranks=network.ranks,
@@ -114,7 +205,7 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
         endpoints=endpoints if endpoints > network.ranks else 0,
-        rank_class=rank_classes(resolved.scenario, resolved.layout),
+        rank_class=rank_classes(resolved.scenario, network.ranks, resolved.turns),
     )
     if record.rank_class and record.endpoints:
         jobs = resolved.scenario.jobs
@@ -147,6 +238,9 @@ def topology_record(resolved: Resolved, flows: Flows) -> Topology:
             record.ecn_chance_ppb = round(thresholds.chance * _PPB)
             record.ecn_seed = resolved.scenario.seed
         record.marks_at_dequeue = thresholds.at_dequeue
+    _, others, numbers = transports(resolved)
+    if others:
+        columns["path_transport"] = np.repeat(connections.each(pairs, numbers), routes.shape[1])
     if resolved.scenario.switches.buffer_sharing == "pfc":
         columns |= _lossless(record, resolved)
     for name, values in columns.items():

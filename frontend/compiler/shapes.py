@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """What all jobs with the same workload have in common, in ranks of the job."""
+    """What all jobs with the same workload and transport have in common, in ranks of the job."""
 
     issues: Sequence[Issue]
     """The collectives that differ."""
@@ -78,7 +78,9 @@ class Shapes:
         ScenarioError
             If the workload cannot be simulated on these ranks.
         """
-        name = work.workload.model_dump_json() + str(work.collective) + str(len(members))
+        transport = self._resolved.scenario.transport_of(work.job)
+        parts = (work.workload.model_dump_json(), work.collective, len(members), transport)
+        name = " ".join(map(str, parts))
         route = 0 if work.job is None else work.job.route
         key = name, members, route
         if key not in self._found:

@@ -80,7 +80,7 @@ def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[
 def _discriminators(annotation: Any) -> Iterator[Any]:
     """Yield the discriminators of the unions in an annotation."""
     for argument in get_args(annotation):
-        if isinstance(argument, Discriminator):
+        if isinstance(argument, Discriminator | FieldInfo) and argument.discriminator:
             yield argument.discriminator
         yield from _discriminators(argument)
 

@@ -3,6 +3,8 @@
 `check` runs while a scenario is loaded and needs no optimiser.
 """
 
+import re
+
 from frontend.collectives.choices import algorithm_of
 from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
@@ -193,12 +195,18 @@ def _transport(scenario: Scenario) -> Problems:
             )
         if family.changes_links(scenario.topology):
             yield "switches.buffer_sharing", f"{expected} topology.reconfiguration is given"
-    if transport.protocol != "tcp" or not transport.uses_ecn:
+    marked = {
+        path: one
+        for path, one in scenario.transports.items()
+        if one.protocol == "tcp" and one.uses_ecn
+    }
+    if not marked:
         return
     if switches.ecn_threshold is None:
-        if transport.variant != "dctcp":
-            because = "because transport.ecn is true"
-            yield "switches.ecn_threshold", f"expected a size such as 200KB, {because}"
+        for path, one in marked.items():
+            if one.variant != "dctcp":
+                expected = f"expected a size such as 200KB, because {path}.ecn is true"
+                yield "switches.ecn_threshold", expected
         return
     for path, buffer, ports in family.buffers(scenario.topology):
         if buffer and switches.ecn_threshold > buffer // ports:
@@ -227,6 +235,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
     if scenario.jobs:
         yield from _jobs(scenario)
         yield from _storage(scenario, made.ranks)
+        yield from _transports(scenario)
         yield from _classes(scenario)
         yield from _routes(scenario)
     works, checked = scenario.work, set()
@@ -270,6 +279,36 @@ def _storage(scenario: Scenario, ranks: int) -> Problems:
             yield f"{path}.storage", "expected each rank once"
 
 
+def _transports(scenario: Scenario) -> Problems:
+    """Check that the transports of jobs differ from the scenario's only in what hosts do."""
+    whole, fabric = scenario.transport, FABRICS[scenario.fabric]
+    protocol = PROTOCOLS[whole.protocol]
+    for number, job in enumerate(scenario.jobs):
+        if job.transport is None:
+            continue
+        prefix, own = f"jobs.{number}.", scenario.transport_of(job)
+        if own.protocol != whole.protocol:
+            yield (
+                f"{prefix}transport.protocol",
+                f"expected {whole.protocol}, because packets of all jobs have the format of the "
+                "scenario's transport",
+            )
+        for key, because in protocol.of_network.items():
+            if getattr(own, key) != getattr(whole, key):
+                yield (
+                    f"{prefix}transport.{key}",
+                    f"expected the value of transport.{key}, or none, because {because}",
+                )
+        found = (
+            *protocol.format_problems(whole, own),
+            *protocol.problems(own, scenario.links, fabric),
+        )
+        # A key that the job does not give is one of the scenario.
+        given = re.compile(rf"\b(?=transport\.({'|'.join(job.transport.model_fields_set)})\b)")
+        for path, expected in found:
+            yield given.sub(prefix, path), given.sub(prefix, expected)
+
+
 def _classes(scenario: Scenario) -> Problems:
     """Check that packets of jobs can have traffic classes, if jobs ask for it."""
     if not scenario.has_classes:
@@ -289,8 +328,6 @@ def _routes(scenario: Scenario) -> Problems:
     if not scenario.has_routes:
         return
     because = "because jobs select their paths"
-    if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and a rank has those of one job"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

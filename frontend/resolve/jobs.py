@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from frontend.errors import ScenarioError
 from frontend.resolve.placement import Ranks
-from frontend.resolve.queueing import Durations, Turn, turns
+from frontend.resolve.queueing import ROUTES_OF_TURN, Turn, places
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
@@ -43,7 +43,7 @@ class _OfJob(Layout):
         return self._whole.changes
 
 
-def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None) -> Plan:
+def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     """Return the work of all ranks.
 
     Parameters
@@ -52,8 +52,8 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
         The scenario.
     layout : Layout
         The layout of its topology.
-    durations : mapping, optional
-        How long jobs run, if they wait for each other.
+    order : sequence of Turn
+        The jobs in the order in which they start.
 
     Raises
     ------
@@ -63,21 +63,26 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
     if not scenario.jobs:
         work = scenario.work[0]
         return work.kind.plan(work.workload, layout, work.collective)
-    order = turns(scenario, layout.ranks, layout, durations)
     queues = scenario.queueing != "none"
     works = scenario.work
     waits = queues or any(_waits(work.job) for work in works if work.job is not None)
-    whole = Composition(layout, (WAITS,) if waits else ())
+    whole = Composition(layout, (WAITS,) if waits else (), routes=ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
     starts = _Queue(whole) if queues else None
-    for number, turn in enumerate(order, 1):
+    for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):
         work = works[turn.job]
         assert work.job is not None
         own, first = plans.of(work, len(turn.members))
         placed = Placed(
-            work.job.name, own, turn.members, first, demand=turn.job, times=_times(work.job)
+            work.job.name,
+            own,
+            turn.members,
+            first,
+            demand=turn.job,
+            turn=place,
+            times=_times(work.job),
         )
-        restore = _Restore(number, work.job, turn.members)
+        restore = _Restore(number, work.job, turn.members, place)
         if starts is None:
             whole.add(placed, partial(_start, work.job, restore))
             restore.send(whole, _arrival(work.job, f"{work.job.name}.arrival"))
@@ -86,36 +91,20 @@ def plan(scenario: Scenario, layout: Layout, durations: Durations | None = None)
     return whole.plan()
 
 
-def rank_classes(scenario: Scenario, layout: Layout) -> list[int]:
+def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[int]:
     """Return the traffic class of the data of each rank; nothing if no job has a class.
 
     A rank without a job, or whose job has no class, has that of the transport.
     """
     if not scenario.has_classes:
         return []
-    usual = PROTOCOLS[scenario.transport.protocol].data_class
-    return _of_ranks(scenario, layout, lambda job: job.traffic_class, usual)
-
-
-def rank_routes(scenario: Scenario, layout: Layout) -> list[int]:
-    """Return the route that each rank adds to those of its messages; nothing if all add 0."""
-    if not scenario.has_routes:
-        return []
-    return _of_ranks(scenario, layout, lambda job: job.route, 0)
-
-
-def _of_ranks(
-    scenario: Scenario, layout: Layout, value: Callable[[Job], int | None], usual: int
-) -> list[int]:
-    """Return a value of the job of each rank."""
-    found = [usual] * layout.ranks
+    found = [PROTOCOLS[scenario.transport.protocol].data_class] * ranks
     works = scenario.work
-    for turn in turns(scenario, layout.ranks, layout):
+    for turn in order:
         job = works[turn.job].job
-        own = None if job is None else value(job)
-        if own is not None:
+        if job is not None and job.traffic_class is not None:
             for rank in turn.members:
-                found[rank] = own
+                found[rank] = job.traffic_class
     return found
 
 
@@ -157,9 +146,12 @@ class _Restore:
         The job.
     members : tuple of int
         Its ranks.
+    turn : int
+        Its place among the jobs on these ranks, from 0.
     """
 
-    def __init__(self, number: int, job: Job, members: Ranks) -> None:
+    def __init__(self, number: int, job: Job, members: Ranks, turn: int) -> None:
+        self._route = turn * ROUTES_OF_TURN
         self._number, self._name, self._members = number, f"{job.name}.restore", members
         self._storage = () if job.restore is None else job.restore.storage
         total = 0 if job.restore is None else int(job.restore.bytes)
@@ -205,6 +197,7 @@ class _Restore:
             peer=peer,
             bytes=self._bytes,
             tag=self._number,
+            route=self._route if kind is NodeType.SEND else 0,
         )
 
 

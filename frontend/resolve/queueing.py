@@ -20,6 +20,10 @@ from frontend.topologies import Layout
 Durations = Mapping[str, int]
 """How long jobs run, by name [ps]."""
 
+ROUTES_OF_TURN = 1 << 16
+"""In a plan, the routes of the jobs with the place n start at n times this number. The stream has
+no gaps between them."""
+
 _UNKNOWN_PS = 10**12
 _END, _ARRIVAL = 0, 1  # at the same time, ends come first
 
@@ -73,6 +77,22 @@ def turns(
             duration = known.get(jobs[one].name, jobs[one].expected or _UNKNOWN_PS)
             heappush(events, (now + duration, _END, one))
     return order
+
+
+def places(order: Sequence[Turn]) -> list[int]:
+    """Return the place of each job among those that have a rank in common, from 0.
+
+    Of two jobs with a rank in common, each has another place. Connections belong to a place.
+    """
+    taken: dict[int, set[int]] = {}
+    found = []
+    for turn in order:
+        own = set().union(*(taken.get(rank, ()) for rank in turn.members))
+        place = next(number for number in range(len(own) + 1) if number not in own)
+        found.append(place)
+        for rank in turn.members:
+            taken.setdefault(rank, set()).add(place)
+    return found
 
 
 def _job(work: Work) -> Job:

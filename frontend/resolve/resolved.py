@@ -12,7 +12,7 @@ from frontend.errors import RefusedError
 from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import Durations
+from frontend.resolve.queueing import Durations, Turn, turns
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
@@ -55,9 +55,10 @@ class Resolved:
 
         A threshold that follows from a rate leaves half of the buffer for what comes after a mark.
         """
-        transport = self.scenario.transport
-        protocol = PROTOCOLS[transport.protocol]
-        found = protocol.thresholds(transport, self.scenario.switches, rates)
+        found = None
+        for transport in self.scenario.transports.values():
+            protocol = PROTOCOLS[transport.protocol]
+            found = found or protocol.thresholds(transport, self.scenario.switches, rates)
         if found is None or not marks_by_rate(self.scenario):
             return found
         most = np.where(buffers > 0, np.maximum(buffers // 2, 1), found.begin)
@@ -116,9 +117,14 @@ class Resolved:
         return route[:, None] * len(self._weights) + paths[None, :]
 
     @cached_property
+    def turns(self) -> list[Turn]:
+        """The jobs in the order in which they start, with their ranks."""
+        return turns(self.scenario, self.ranks, self.layout, self.durations)
+
+    @cached_property
     def plan(self) -> Plan:
         """The work of all ranks. Raises ScenarioError if it cannot be simulated."""
-        return jobs.plan(self.scenario, self.layout, self.durations)
+        return jobs.plan(self.scenario, self.layout, self.turns)
 
 
 def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
@@ -158,6 +164,8 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
 
 def marks_by_rate(scenario: Scenario) -> bool:
     """Whether the rate of each link determines from which queue length TCP marks packets."""
-    transport = scenario.transport
     is_given = scenario.switches.ecn_threshold is not None
-    return isinstance(transport, TcpTransport) and transport.uses_ecn and not is_given
+    return not is_given and any(
+        isinstance(transport, TcpTransport) and transport.uses_ecn
+        for transport in scenario.transports.values()
+    )

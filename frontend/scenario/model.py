@@ -1,7 +1,6 @@
 """The model of the whole scenario."""
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -11,6 +10,12 @@ from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import RefusedError, ScenarioError
 from frontend.fabrics import FABRICS
 from frontend.scenario.file_paths import change_paths
+from frontend.scenario.transport import (
+    Transport,
+    transport_of,
+    with_protocol,
+    with_protocols_of_jobs,
+)
 from frontend.scenario.work import (
     Job,
     Queueing,
@@ -31,38 +36,17 @@ from frontend.schema.system import System
 from frontend.topologies import TOPOLOGIES
 from frontend.topologies.fat_tree import FatTree
 from frontend.topologies.flat import FlatTopology, HierarchicalTopology
-from frontend.transports import DEFAULT, PROTOCOLS, tcp
-from frontend.transports.roce import RoceTransport
-from frontend.transports.tcp import TcpTransport
+from frontend.transports import tcp
 from frontend.workloads import WORKLOADS
-
-
-def _with_protocol(value: Any) -> Any:
-    """Let a transport without `protocol` be that of the default protocol."""
-    if isinstance(value, Mapping) and "protocol" not in value:
-        return {"protocol": DEFAULT, **value}
-    return value
-
 
 if TYPE_CHECKING:
     # A type checker sees the models of this package, not those of installed plug-ins.
     Topology = FlatTopology | HierarchicalTopology | FatTree | DirectTopology
-    Transport = TcpTransport | RoceTransport
 else:
     Topology = Annotated[
         Union[tuple(entry.model for entry in TOPOLOGIES.values())],  # noqa: UP007
         Field(discriminator="family"),
     ]
-    _transports = tuple(entry.model for entry in PROTOCOLS.values())
-    Transport = (
-        Annotated[
-            Union[_transports],  # noqa: UP007
-            Field(discriminator="protocol"),
-            BeforeValidator(_with_protocol),
-        ]
-        if len(_transports) > 1
-        else _transports[0]  # pydantic has no unions of one model
-    )
 
 
 if TYPE_CHECKING:
@@ -132,7 +116,7 @@ class Scenario(Model):
     """Collective algorithms of a workload that has several collectives."""
     system: System = System()
     """Chunking, concurrency and scheduling."""
-    transport: Transport = tcp.TcpTransport()
+    transport: Annotated[Transport, BeforeValidator(with_protocol)] = tcp.TcpTransport()
     """The transport protocol; tcp if `protocol` names none."""
     routing: Routing = Routing()
     """Paths of packets, and how they follow failures."""
@@ -143,6 +127,11 @@ class Scenario(Model):
     """What is simulated, and when a run is given up."""
     outputs: Outputs = Outputs()
     """What a run writes besides its result and tables, and what it samples."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, data: Any) -> Any:
+        return with_protocols_of_jobs(data)
 
     @model_validator(mode="after")
     def _has_work(self) -> Self:
@@ -161,6 +150,19 @@ class Scenario(Model):
             listed = all_jobs(self.jobs, self.seed)
             return tuple(work_of_job(entry, self.jobs[entry].name, job) for entry, job in listed)
         return (Work(WORKLOADS[self.workload.kind], self.workload, self.collective),)
+
+    def transport_of(self, job: Job | None) -> Transport:
+        """Return the transport of the connections of a job; without one, that of the scenario."""
+        return transport_of(self.transport, None if job is None else job.transport)
+
+    @property
+    def transports(self) -> dict[str, Transport]:
+        """The transport, and then those of jobs that have one, by key path."""
+        return {"transport": self.transport} | {
+            f"jobs.{number}.transport": self.transport_of(job)
+            for number, job in enumerate(self.jobs)
+            if job.transport is not None
+        }
 
     @property
     def has_classes(self) -> bool:
@@ -193,8 +195,9 @@ class Scenario(Model):
     def resolved(self) -> dict[str, Any]:
         """Return the scenario as a JSON-compatible dict with every default filled in.
 
-        Paths of files are absolute, so that the dict means the same everywhere. Loading it gives an
-        equal scenario.
+        The transport of a job has only the keys that the job gives, as the others are those of the
+        scenario. Paths of files are absolute, so that the dict means the same everywhere. Loading
+        it gives an equal scenario.
         """
         data = self.model_dump(mode="json")
         for name in ("workload", "collective") if self.jobs else ("jobs", "queueing"):

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 from frontend.collectives.choices import CollectiveAlgorithms
 from frontend.errors import one_of
 from frontend.placements import PLACEMENTS
+from frontend.scenario.transport import Transport, given_keys
 from frontend.schema.base import Count, Iterations, Model, Whole
 from frontend.schema.events import RankList
 from frontend.schema.quantities import PositiveSize, PositiveTime, Time
@@ -132,6 +133,13 @@ class Job(Model):
     route: Whole = 0
     """Selects paths: where the messages of a pair can take several, the job takes those that its
     messages would take so many routes later. With a hash, that is another hash."""
+    transport: Annotated[
+        Transport | None, PlainSerializer(given_keys, return_type=dict[str, Any] | None)
+    ] = None
+    """How its connections differ from `transport` of the scenario, in what the two ends do: the
+    congestion control, its parameters and rates, windows, timeouts, ACKs and recovery. What it does
+    not give is as there. The protocol and the format of packets are those of the scenario, and what
+    switches do. null: no difference."""
     restore: Restore | None = None
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,13 @@ class Protocol(ABC, Generic[AnyTransport]):
         whose docstring describes the protocol in one line.
     data_class : int
         Traffic class of data, as far as jobs have none of their own.
+    of_network : mapping
+        The keys that are the same for all jobs, and why.
     """
 
     model: type[AnyTransport]
     data_class = 0
+    of_network: ClassVar[Mapping[str, str]] = {}
 
     @property
     def name(self) -> str:
@@ -82,6 +85,16 @@ class Protocol(ABC, Generic[AnyTransport]):
     @abstractmethod
     def window_bytes(self, transport: AnyTransport) -> int:
         """Return the most bytes of payload that a connection has in flight."""
+
+    def format_problems(self, whole: AnyTransport, own: AnyTransport) -> Problems:
+        """Yield what gives the packets of a job another format than `of_network` allows.
+
+        Parameters
+        ----------
+        whole, own : Transport
+            The transport of the scenario, and that of the job.
+        """
+        yield from ()
 
     @abstractmethod
     def problems(self, transport: AnyTransport, links: Links, fabric: Fabric) -> Problems:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +208,12 @@ class RoceTransport(Transport):
 class _Roce(Protocol[RoceTransport]):
     model = RoceTransport
     data_class = _DATA_CLASS
+    of_network: ClassVar = {
+        "header": "packets of all jobs have the same headers",
+        "payload": "packets of all jobs have the same size",
+        "ecn": "switches mark the packets of all jobs in the same way",
+        "flows_per_pair": "messages of all jobs are divided in the same way",
+    }
 
     def header_bytes(self, transport: RoceTransport) -> int:
         """Return everything on the wire beside the payload."""
@@ -220,7 +226,7 @@ class _Roce(Protocol[RoceTransport]):
         return self.header_bytes(transport)
 
     def payload_bytes(self, transport: RoceTransport, links: Links) -> int:
-        return transport.payload or (4096 if transport.preset == "mellanox" else 1000)
+        return _payload(transport)
 
     def window_bytes(self, transport: RoceTransport) -> int:
         return max(transport.window or 0, 1)
@@ -254,6 +260,27 @@ class _Roce(Protocol[RoceTransport]):
             yield "transport.ecn.enabled", f"expected true, because {because}"
         if transport.timely.high <= transport.timely.low:
             yield "transport.timely.high", "expected more than transport.timely.low"
+
+    def format_problems(self, whole: RoceTransport, own: RoceTransport) -> Problems:
+        if _payload(own) != _payload(whole):
+            yield (
+                "transport.preset",
+                f"expected {whole.preset}, because packets of all jobs have the same size, and the "
+                "preset decides it without transport.payload",
+            )
+        headers = self.header_bytes(whole)
+        if self.header_bytes(own) != headers:
+            known = get_args(RoceTransport.model_fields["congestion_control"].annotation)
+            alike = [
+                name
+                for name in known
+                if self.header_bytes(own.model_copy(update={"congestion_control": name})) == headers
+            ]
+            yield (
+                "transport.congestion_control",
+                f"expected {', '.join(alike)}, because packets of all jobs have the same headers, "
+                "and what hpcc, and with header: ns3 timely, write into them makes them longer",
+            )
 
     def thresholds(
         self, transport: RoceTransport, switches: Switches, rates: NDArray[np.uint64]
@@ -336,6 +363,10 @@ class _Roce(Protocol[RoceTransport]):
                 "increase_bps": dctcp.increase,
             },
         }
+
+
+def _payload(transport: RoceTransport) -> int:
+    return transport.payload or (4096 if transport.preset == "mellanox" else 1000)
 
 
 def _needs_marks(transport: RoceTransport) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,11 @@ class TcpTransport(Transport):
 
 class _Tcp(Protocol[TcpTransport]):
     model = TcpTransport
+    of_network: ClassVar = {
+        "mss": "packets of all jobs have the same size",
+        "timestamps": "packets of all jobs have the same headers",
+        "flows_per_pair": "messages of all jobs are divided in the same way",
+    }
 
     def header_bytes(self, transport: TcpTransport) -> int:
         return HEADER_BYTES + TIMESTAMP_OPTION_BYTES * transport.timestamps

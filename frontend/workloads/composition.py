@@ -64,13 +64,20 @@ class Composition:
         Layers of the nodes that belong to no job.
     takes_turns : bool, optional
         Whether each rank has a trace of its own. Otherwise ranks share one that have done the same.
+    routes : int, optional
+        Number of routes between those of two turns, if the topology has no links for each job.
+        Without it, jobs with the same ranks have the same connections.
     """
 
     def __init__(
-        self, layout: Layout, layers: Sequence[str] = (), takes_turns: bool = False
+        self,
+        layout: Layout,
+        layers: Sequence[str] = (),
+        takes_turns: bool = False,
+        routes: int = 0,
     ) -> None:
         self._found = layout.job_topologies
-        self._routes = routes_of_turn(layout.shards) if layout.shards else 0
+        self._routes = routes_of_turn(layout.shards) if layout.shards else routes
         self._takes_turns = takes_turns
         self._layers = list(layers)
         self._issues: list[Issue] = []

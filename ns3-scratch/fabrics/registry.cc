@@ -110,11 +110,12 @@ MakeExpress(const Topology& topology, const Settings& settings)
 {
     const auto make = [](const DatapathSetup& setup,
                          DatapathClient& client) -> std::unique_ptr<Datapath> {
-        return std::make_unique<ExpressDatapath>(setup,
-                                                 client,
-                                                 MakeTransport(setup.settings, setup.clock),
-                                                 MakeBuffers(setup.topology, setup.settings),
-                                                 ChoosePorts(setup.topology, setup.settings));
+        return std::make_unique<ExpressDatapath>(
+            setup,
+            client,
+            MakeTransport(setup.settings, setup.topology.pathTransport, setup.clock),
+            MakeBuffers(setup.topology, setup.settings),
+            ChoosePorts(setup.topology, setup.settings));
     };
     if (!settings.replay || !topology.HasFixedPaths() || !CanReplay(settings) ||
         topology.pauseFrameBytes > 0 || topology.HasClasses())

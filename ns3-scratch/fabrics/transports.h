@@ -9,7 +9,9 @@
 #include "stream/stream.h"
 #include "transport/endpoint.h"
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace cosim
 {
@@ -17,20 +19,24 @@ namespace cosim
 /**
  * Makes the transport that the settings name.
  *
- * @param settings the settings; must outlive the transport
+ * @param settings the settings
+ * @param kinds per flow: its settings (see Settings::GetTransport); empty: all flows have the first
+ * ones; must outlive the transport
  * @param clock the clock of its endpoints; must outlive the transport
  * @return the transport
  */
-std::unique_ptr<Transport> MakeTransport(const Settings& settings, CausalSimulator& clock);
+std::unique_ptr<Transport> MakeTransport(const Settings& settings,
+                                         std::span<const uint32_t> kinds,
+                                         CausalSimulator& clock);
 
 /// @return true if flows with these settings can be taken along trails
 bool CanReplay(const Settings& settings);
 
 /// @return true if switch ports write into the packets of the transport
-bool UsesTelemetry(const Settings& settings);
+bool UsesTelemetry(const TransportSettings& settings);
 
 /// @return true if the transport hands over packets when a port asks for them
-bool IsPulled(const Settings& settings);
+bool IsPulled(const TransportSettings& settings);
 
 } // namespace cosim
 

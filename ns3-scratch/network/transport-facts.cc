@@ -23,13 +23,13 @@ constexpr double UNLIMITED_BYTES = 1e18;
 } // namespace
 
 uint32_t
-GetMostTimeouts(const Settings& settings)
+GetMostTimeouts(const TransportSettings& settings)
 {
     return settings.UsesRoce() ? settings.roce.retries + 1 : TCP_DATA_RETRIES;
 }
 
 PacketFormat
-GetPacketFormat(const Settings& settings)
+GetPacketFormat(const TransportSettings& settings)
 {
     if (settings.UsesRoce())
     {
@@ -48,7 +48,7 @@ GetPacketFormat(const Settings& settings)
 }
 
 WindowLimits
-GetWindowLimits(const Settings& settings)
+GetWindowLimits(const TransportSettings& settings)
 {
     if (settings.UsesRoce())
     { // a bandwidth-delay product limits nothing in an empty network

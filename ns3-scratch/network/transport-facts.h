@@ -70,13 +70,13 @@ struct WindowLimits
 inline constexpr uint32_t TCP_DATA_RETRIES = 15;
 
 /// @return the number of retransmission timeouts in a row after which a flow is given up
-uint32_t GetMostTimeouts(const Settings& settings);
+uint32_t GetMostTimeouts(const TransportSettings& settings);
 
 /// @return the format that follows from the settings of the transport
-PacketFormat GetPacketFormat(const Settings& settings);
+PacketFormat GetPacketFormat(const TransportSettings& settings);
 
 /// @return the limits that follow from the settings of the transport
-WindowLimits GetWindowLimits(const Settings& settings);
+WindowLimits GetWindowLimits(const TransportSettings& settings);
 
 } // namespace cosim
 

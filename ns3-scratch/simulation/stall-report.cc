@@ -17,9 +17,9 @@ DescribeSmallWindow(const Stream& stream, const Fabric& fabric)
         return "";
     }
     const Topology& topology = stream.topology;
-    const TcpSettings& tcp = stream.settings.tcp;
     for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
     {
+        const TcpSettings& tcp = stream.settings.GetTransport(topology.GetTransport(path)).tcp;
         const FlowState state = fabric.GetFlowState(path);
         if (state.waitingBytes > 0 && state.windowBytes < tcp.segmentBytes)
         { // with nothing in flight, no ACK and no timeout can make it larger

@@ -196,6 +196,12 @@ inline constexpr auto FIELDS<StreamHeader> = std::tuple{
 
 // ValidateTopology checks the limits of the transport that is used, tcp or roce.
 template <>
+inline constexpr auto FIELDS<TransportSettings> = std::tuple{
+    &TransportSettings::tcp,
+    &TransportSettings::roce,
+};
+
+template <>
 inline constexpr auto FIELDS<Settings> = std::tuple{
     &Settings::fabric,
     &Settings::tcp,
@@ -205,6 +211,7 @@ inline constexpr auto FIELDS<Settings> = std::tuple{
     From{7},
     &Settings::replay,
     &Settings::roce,
+    &Settings::transports,
 };
 
 template <>
@@ -293,6 +300,7 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
     &Topology::endpoints,
     Limited("rank_class", &Topology::rankClass, Length{RANKS, true}, Range{0, 5}),
+    Limited("path_transport", &Topology::pathTransport, Length{&Topology::pathSource, true}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

@@ -173,13 +173,6 @@ Read(WireReader& reader, T& message)
     }
 }
 
-template <HasFields T>
-void
-Read(WireReader& reader, std::vector<T>& messages)
-{
-    Read(reader, messages.emplace_back());
-}
-
 /// Set all members of a message to zero or empty.
 template <typename T>
 void
@@ -202,8 +195,8 @@ Clear(T& value)
 }
 
 /**
- * Read a record. A proto3 writer leaves out fields that are zero, so the record is cleared first:
- * the defaults of the struct must not apply.
+ * Read a record, or a message of a list. A proto3 writer leaves out fields that are zero, so it is
+ * cleared first: the defaults of the struct must not apply.
  */
 template <HasFields T>
 void
@@ -211,6 +204,13 @@ ReadRecord(WireReader& reader, T& record)
 {
     Clear(record);
     Read(reader, record);
+}
+
+template <HasFields T>
+void
+Read(WireReader& reader, std::vector<T>& messages)
+{
+    ReadRecord(reader, messages.emplace_back());
 }
 
 /// Collects the records of a stream and rejects an invalid order of records.

@@ -192,21 +192,39 @@ struct SystemSettings
     ChunkOrder chunkOrder{ChunkOrder::INDEX};
 };
 
-/// The settings record.
-struct Settings
+/// What the two ends of a connection do.
+struct TransportSettings
 {
-    std::string fabric{"express"};
     TcpSettings tcp;
-    SystemSettings system;
-    uint64_t rttSampleIntervalPs{0};
-    uint64_t timeLimitPs{0};
-    bool replay{false}; //!< true: packets are simulated once for all that is equal
     RoceSettings roce;
 
     /// @return true if the transport is RoCE, false if it is TCP
     bool UsesRoce() const
     {
         return !roce.congestionControl.empty();
+    }
+};
+
+/// The settings record. The base class is what connections do that have no settings of their own.
+struct Settings : TransportSettings
+{
+    std::string fabric{"express"};
+    SystemSettings system;
+    uint64_t rttSampleIntervalPs{0};
+    uint64_t timeLimitPs{0};
+    bool replay{false}; //!< true: packets are simulated once for all that is equal
+    std::vector<TransportSettings> transports; //!< see Topology::pathTransport
+
+    /// @return what connections do, given their entry of Topology::pathTransport
+    const TransportSettings& GetTransport(uint32_t number) const
+    {
+        return number == 0 ? *this : transports[number - 1];
+    }
+
+    /// @return the number of transports, of which GetTransport knows each
+    uint32_t CountTransports() const
+    {
+        return static_cast<uint32_t>(transports.size()) + 1;
     }
 };
 
@@ -350,6 +368,7 @@ struct Topology
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
     uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
     std::vector<uint32_t> rankClass;         //!< traffic class of its data; empty: the transport's
+    std::vector<uint32_t> pathTransport;     //!< see GetTransport; empty: 0 for all paths
     Folding folding;
 
     /// @return the number of nodes that send and receive: ranks, and switches that reduce
@@ -364,6 +383,12 @@ struct Topology
         const std::vector<uint32_t>& begin = folding.Exists() ? folding.pathBegin : pathBegin;
         return std::span(folding.Exists() ? folding.pathLinks : pathLinks)
             .subspan(begin[path], begin[path + 1] - begin[path]);
+    }
+
+    /// @return the number of the settings of the connection of a path (see Settings::GetTransport)
+    uint32_t GetTransport(uint32_t path) const
+    {
+        return pathTransport.empty() ? 0 : pathTransport[path];
     }
 
     /// @return true if an endpoint is a rank; otherwise it is a switch that reduces

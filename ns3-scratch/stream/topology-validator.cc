@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -18,6 +20,9 @@ namespace
 
 /// Greatest deviation of a random factor: its logarithm is 1.
 constexpr uint32_t MAX_DEVIATION_PPM = 1'000'000;
+
+/// On the fabric native, each transport has a TCP port.
+constexpr uint32_t MOST_TRANSPORTS = 4096;
 
 /// Check that links, or pairs of ranks, join two different ends; `what[i]` names one.
 void
@@ -211,8 +216,16 @@ ValidateSettings(const Settings& settings)
     Require(settings.system.chunkOrder == ChunkOrder::INDEX ||
                 settings.system.admission == AdmissionKind::NEGOTIATED,
             "settings: system.chunk_order is by arrival, but admission is local");
+}
+
+/// Check the settings of a transport, whose fields have names that begin with `prefix`.
+void
+ValidateTransport(const Stream& stream, const TransportSettings& settings, std::string_view prefix)
+{
+    const std::string name(prefix);
     if (settings.UsesRoce())
     {
+        CheckLimits(stream, settings.roce, name + "roce.");
         const RoceSettings& roce = settings.roce;
         const uint64_t full = uint64_t{roce.payloadBytes} + roce.headerBytes;
         Require(full <= 65535,
@@ -220,6 +233,7 @@ ValidateSettings(const Settings& settings)
                 {full});
         return;
     }
+    CheckLimits(stream, settings.tcp, name + "tcp.");
     const TcpSettings& tcp = settings.tcp;
     const uint64_t packet = uint64_t{tcp.segmentBytes} + GetDataHeaderBytes(tcp.timestamps);
     // Without TCP, a packet can be a whole message.
@@ -227,6 +241,61 @@ ValidateSettings(const Settings& settings)
     Require(tcp.mtuBytes >= packet && tcp.mtuBytes <= most,
             "settings: tcp.mtu_bytes is {}, but segment_bytes + {} = {} … {} are accepted",
             {tcp.mtuBytes, packet - tcp.segmentBytes, packet, most});
+}
+
+/// @return whether the packets of two transports are alike on links and in queues
+bool
+HaveOneFormat(const TransportSettings& a, const TransportSettings& b)
+{
+    if (a.UsesRoce() || b.UsesRoce())
+    {
+        const auto facts = [](const RoceSettings& roce) {
+            return std::tuple(roce.congestionControl.empty(),
+                              roce.payloadBytes,
+                              roce.headerBytes,
+                              roce.ackBytes,
+                              roce.timeUnitPs,
+                              roce.telemetry,
+                              roce.dataClass);
+        };
+        return facts(a.roce) == facts(b.roce);
+    }
+    const auto facts = [](const TcpSettings& tcp) {
+        return std::tuple(tcp.mtuBytes,
+                          tcp.segmentBytes,
+                          tcp.timestamps,
+                          tcp.linkHeaderBytes,
+                          tcp.buffersCountPackets);
+    };
+    return facts(a.tcp) == facts(b.tcp);
+}
+
+/// Check the transports of all connections.
+void
+ValidateTransports(const Stream& stream)
+{
+    const Settings& settings = stream.settings;
+    ValidateTransport(stream, settings, "settings: ");
+    for (uint32_t number = 1; number < settings.CountTransports(); ++number)
+    {
+        ValidateTransport(stream,
+                          settings.GetTransport(number),
+                          "settings: transports[" + std::to_string(number - 1) + "].");
+        Require(HaveOneFormat(settings, settings.GetTransport(number)),
+                "settings: the packets of transports[{}] have another format than those of the "
+                "first transport",
+                {number - 1});
+    }
+    Require(settings.transports.size() <= MOST_TRANSPORTS,
+            "settings: {} transports, but at most {} are accepted",
+            {settings.transports.size(), MOST_TRANSPORTS});
+    const std::vector<uint32_t>& used = stream.topology.pathTransport;
+    for (std::size_t path = 0; path < used.size(); ++path)
+    {
+        Require(used[path] <= settings.transports.size(),
+                "topology: path_transport[{}] is {}, but there are {} transports",
+                {path, used[path], settings.transports.size()});
+    }
 }
 
 } // namespace
@@ -270,16 +339,9 @@ ValidateTopology(const Stream& stream)
     {
         RequireLength(topology.nodeNames.size(), topology.nodes, {"topology: ", "node_names"});
     }
-    if (stream.settings.UsesRoce())
-    {
-        CheckLimits(stream, stream.settings.roce, "settings: roce.");
-    }
-    else
-    {
-        CheckLimits(stream, stream.settings.tcp, "settings: tcp.");
-    }
     CheckLimits(stream, stream.settings, "settings: ");
     ValidateSettings(stream.settings);
+    ValidateTransports(stream);
     return paths;
 }
 

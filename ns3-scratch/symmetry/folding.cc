@@ -34,10 +34,11 @@ CanFold(const Stream& stream)
     const SystemSettings& system = stream.settings.system;
     const std::string& fabric = stream.settings.fabric;
     return stream.settings.replay && (fabric == "analytical" || fabric == "flow") &&
-           topology.HasFixedPaths() && !topology.HasClasses() && topology.events.empty() &&
-           topology.traffic.empty() && system.admission == AdmissionKind::NEGOTIATED &&
-           !system.messageByMessage && system.send.IsZero() && system.receive.IsZero() &&
-           system.flowsPerPair <= 1 && system.reductionBytesPerS == 0 &&
+           topology.HasFixedPaths() && !topology.HasClasses() && topology.pathTransport.empty() &&
+           topology.events.empty() && topology.traffic.empty() &&
+           system.admission == AdmissionKind::NEGOTIATED && !system.messageByMessage &&
+           system.send.IsZero() && system.receive.IsZero() && system.flowsPerPair <= 1 &&
+           system.reductionBytesPerS == 0 &&
            std::ranges::all_of(stream.collectives, [&](const Collective& collective) {
                const Program& program = stream.programs[collective.program];
                const uint64_t size = collective.bytes / collective.chunks;

@@ -94,8 +94,8 @@ class Transport
   public:
     virtual ~Transport() = default;
 
-    /// @return size of the packets that open a connection, headers included [bytes]
-    virtual uint32_t GetHandshakeBytes() const = 0;
+    /// @return size of the packets that open the connection of a flow, headers included [bytes]
+    virtual uint32_t GetHandshakeBytes(FlowId flow) const = 0;
 
     /**
      * Say where all endpoints are. Called once, before Connect.

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import bridge
 from bridge.batch.cluster import estimate
 from bridge.cli.main import main
-from frontend import ScenarioError, load_scenario
+from frontend import load_scenario
 from frontend.compiler.shapes import Shapes
 from frontend.resolve import resolve
 from tests.bridge.job_parts import RING
@@ -104,9 +104,3 @@ def test_crux_finds_paths_on_which_jobs_do_not_meet(tmp_path) -> None:
     chosen = {name: one["route"] for name, one in adjusted["adjustments"].items()}
     used = [links_of((place, 8 + place), chosen[name]) for place, name in enumerate("abcd")]
     assert len(set.union(*used)) == sum(map(len, used)) == 16
-
-
-@pytest.mark.parametrize("queueing", ["fifo", "backfill"])
-def test_jobs_that_wait_cannot_select_paths(queueing: str) -> None:
-    with pytest.raises(ScenarioError, match=f"queueing: value {queueing}: expected none, because"):
-        run([PAIRS[0] | {"route": 1}], "flow", SPINES, queueing=queueing)

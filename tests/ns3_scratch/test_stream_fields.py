@@ -19,6 +19,7 @@ MESSAGES = api.DESCRIPTOR.message_types_by_name
 OTHER_NAMES = {
     "Header": "StreamHeader",
     "Tcp": "TcpSettings",
+    "Transport": "TransportSettings",
     "System": "SystemSettings",
     "Roce": "RoceSettings",
     "Dcqcn": "DcqcnSettings",
@@ -77,10 +78,14 @@ def members_by_number(struct: str) -> list[str]:
 
 
 def types_by_member(struct: str) -> dict[str, str]:
-    """Return the type of every member of a struct, by its name in snake case."""
-    (body,) = re.findall(rf"^struct {struct}\n\{{\n(.*?)^\}};", STRUCTS, re.DOTALL | re.MULTILINE)
+    """Return the type of every member of a struct and its base, by its name in snake case."""
+    ((base, body),) = re.findall(
+        rf"^struct {struct}(?: : (\w+))?\n\{{\n(.*?)^\}};", STRUCTS, re.DOTALL | re.MULTILINE
+    )
     rows = re.findall(r"^    (\S+) (\w+)(?:\{.*\})?;", body, re.MULTILINE)
-    return {re.sub("[A-Z]", lambda c: f"_{c[0].lower()}", name): kind for kind, name in rows}
+    return (types_by_member(base) if base else {}) | {
+        re.sub("[A-Z]", lambda c: f"_{c[0].lower()}", name): kind for kind, name in rows
+    }
 
 
 def cpp_type(field: FieldDescriptor) -> str:

@@ -193,6 +193,39 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         ),
         "ranks have traffic classes, so there are neither circuits nor endpoints",
     ),
+    "transports of some paths": (
+        changed(TOPOLOGY, lambda r: r.topology.path_transport.extend([0, 0])),
+        "path_transport has 2 entries, but 6 are expected",
+    ),
+    "transport that does not exist": (
+        changed(TOPOLOGY, lambda r: r.topology.path_transport.extend([0, 0, 0, 1, 0, 0])),
+        r"path_transport\[3\] is 1, but there are 0 transports",
+    ),
+    "transport of another format": (
+        changed(
+            SETTINGS,
+            lambda r: r.settings.transports.add().tcp.MergeFrom(tcp(segment_bytes=900)),
+        ),
+        r"the packets of transports\[0\] have another format",
+    ),
+    "transport of another protocol": (
+        changed(
+            SETTINGS,
+            lambda r: r.settings.transports.add().roce.MergeFrom(
+                api.Roce(congestion_control="none")
+            ),
+        ),
+        r"settings: transports\[0\].roce.",
+    ),
+    "window of a transport": (
+        changed(
+            SETTINGS,
+            lambda r: r.settings.transports.add().tcp.MergeFrom(
+                api.Tcp(mtu_bytes=1500, segment_bytes=1000)
+            ),
+        ),
+        r"settings: transports\[0\].tcp.send_buffer_bytes",
+    ),
     "end of a path": (
         changed(TOPOLOGY, lambda r: assign(r.topology.path_source, 0, 3)),
         r"path_source\[0\] is 3, but there are 3 endpoints",

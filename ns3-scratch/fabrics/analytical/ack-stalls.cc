@@ -12,12 +12,20 @@
 namespace cosim
 {
 
-AckStalls::AckStalls(const MessageFabric& fabric, const WindowLimits& limits)
-    : m_fabric(fabric),
-      m_sizes(fabric.m_format, limits),
-      m_payloadShare(m_sizes.GetPayloadShare()),
-      m_first(static_cast<uint64_t>(m_sizes.GetFirst().withRest))
+AckStalls::AckStalls(const MessageFabric& fabric)
+    : m_fabric(fabric)
 {
+    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_format, fabric.m_settings))
+    {
+        m_kinds.push_back({sizes, static_cast<uint64_t>(sizes.GetFirst().withRest)});
+        m_first = std::min(m_first, m_kinds.back().first);
+    }
+}
+
+const AckStalls::Kind&
+AckStalls::GetKind(uint32_t path) const
+{
+    return m_kinds[m_fabric.m_topology.GetTransport(path)];
 }
 
 void
@@ -26,7 +34,7 @@ AckStalls::Announce(std::span<const Cargo> cargo, uint64_t at)
     for (const Cargo& one : cargo)
     {
         const uint64_t bytes = one.size.wireBytes;
-        if (!IsLarge(bytes))
+        if (!IsLarge(one.path, bytes))
         {
             continue;
         }
@@ -88,16 +96,17 @@ uint64_t
 AckStalls::CountGaps(uint32_t id, uint64_t wireBytes)
 {
     auto left = static_cast<double>(wireBytes);
+    const WindowSizes& sizes = GetKind(id).sizes;
     Path& path = m_paths[id];
     if (path.isFull)
     { // what the flow has sent, which is rarely in a cache, need not be read
-        return CountFullGaps(left, m_sizes.GetFull());
+        return CountFullGaps(left, sizes.GetFull());
     }
     auto sent = static_cast<double>(m_fabric.GetFlow(id).bytes);
-    WindowSize size = m_sizes.Get(sent);
+    WindowSize size = sizes.Get(sent);
     path.isFull = size.isFull;
     uint64_t gaps = 0;
-    for (; left > size.withRest; size = m_sizes.Get(sent))
+    for (; left > size.withRest; size = sizes.Get(sent))
     {
         if (size.isFull)
         {
@@ -105,7 +114,7 @@ AckStalls::CountGaps(uint32_t id, uint64_t wireBytes)
         }
         ++gaps;
         left -= size.complete;
-        sent += size.complete * m_payloadShare;
+        sent += size.complete * sizes.GetPayloadShare();
     }
     return gaps;
 }
@@ -124,7 +133,7 @@ AckStalls::CountFullGaps(double left, const WindowSize& full)
 uint64_t
 AckStalls::GetGap(uint32_t path) const
 {
-    const auto packet = static_cast<uint64_t>(m_sizes.GetPacket());
+    const auto packet = uint64_t{m_fabric.m_format.GetFullBytes()};
     uint64_t sum = 0;
     bool isFirst = true;
     for (const uint32_t link : m_fabric.m_liveLinks.GetPath(path))

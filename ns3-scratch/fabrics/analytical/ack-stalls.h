@@ -29,9 +29,8 @@ class AckStalls
   public:
     /**
      * @param fabric the fabric; must outlive this object
-     * @param limits windows of a connection
      */
-    AckStalls(const MessageFabric& fabric, const WindowLimits& limits);
+    explicit AckStalls(const MessageFabric& fabric);
 
     /**
      * Note that messages are sent, before Get is called for any of them.
@@ -49,7 +48,7 @@ class AckStalls
      */
     uint64_t Get(uint32_t path, uint64_t wireBytes, uint64_t at)
     {
-        return IsLarge(wireBytes) ? GetOfLarge(path, wireBytes, at) : 0;
+        return IsLarge(path, wireBytes) ? GetOfLarge(path, wireBytes, at) : 0;
     }
 
   private:
@@ -75,9 +74,18 @@ class AckStalls
         bool isFull{false}; //!< true if its window does not grow any more
     };
 
-    bool IsLarge(uint64_t wireBytes) const
+    /// The windows of the connections with the same transport.
+    struct Kind
     {
-        return wireBytes > m_first;
+        WindowSizes sizes;
+        uint64_t first; //!< first window of a connection [bytes on the wire]
+    };
+
+    const Kind& GetKind(uint32_t path) const;
+
+    bool IsLarge(uint32_t path, uint64_t wireBytes) const
+    {
+        return wireBytes > m_first && (m_kinds.size() == 1 || wireBytes > GetKind(path).first);
     }
 
     const Path& Know(uint32_t id);
@@ -88,10 +96,9 @@ class AckStalls
     bool IsInRing(const Path& path, uint64_t at) const;
 
     const MessageFabric& m_fabric;
-    const WindowSizes m_sizes;
-    const double m_payloadShare; //!< of a full packet
-    const uint64_t m_first;      //!< first window of a connection [bytes on the wire]
-    std::vector<Link> m_links;   //!< empty before the first large message; so is the next one
+    std::vector<Kind> m_kinds;    //!< one for each transport
+    uint64_t m_first{UINT64_MAX}; //!< the smallest first window of all of them
+    std::vector<Link> m_links;    //!< empty before the first large message; so is the next one
     std::vector<Path> m_paths;
 };
 

@@ -14,8 +14,8 @@ namespace cosim
 
 AnalyticalFabric::AnalyticalFabric(const Topology& topology, const Settings& settings)
     : MessageFabric(topology, settings),
-      m_stalls(*this, GetWindowLimits(settings)),
-      m_windows(*this, GetWindowLimits(settings)),
+      m_stalls(*this),
+      m_windows(*this),
       m_links(topology.linkSource.size())
 {
     for (std::size_t i = 0; i < m_links.size(); ++i)

@@ -13,16 +13,24 @@
 namespace cosim
 {
 
-SendWindows::SendWindows(MessageFabric& fabric, const WindowLimits& limits)
+SendWindows::SendWindows(MessageFabric& fabric)
     : m_fabric(fabric),
-      m_sizes(fabric.m_format, limits),
-      m_payloadShare(m_sizes.GetPayloadShare()),
+      m_payloadShare(static_cast<double>(fabric.m_format.payloadBytes) /
+                     fabric.m_format.GetFullBytes()),
       m_packet(fabric.m_format.GetFullBytes()),
-      m_few(static_cast<uint64_t>(m_sizes.GetFirst().withRest / 2)),
-      m_most(static_cast<uint64_t>(m_sizes.GetFull().withRest / 2)),
       m_links(fabric.m_topology.linkSource.size()),
       m_paths(fabric.m_topology.pathSource.size())
 {
+    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_format, fabric.m_settings))
+    {
+        m_kinds.push_back({sizes,
+                           static_cast<uint64_t>(sizes.GetFirst().withRest / 2),
+                           static_cast<uint64_t>(sizes.GetFull().withRest / 2)});
+    }
+    for (uint32_t path = 0; path < m_paths.size(); ++path)
+    {
+        m_paths[path].kind = fabric.m_topology.GetTransport(path);
+    }
     FindSharedLinks(fabric.m_topology);
 }
 
@@ -30,17 +38,19 @@ SendWindows::SendWindows(MessageFabric& fabric, const WindowLimits& limits)
 void
 SendWindows::FindSharedLinks(const Topology& topology)
 {
-    std::vector<uint32_t> one(m_links.size(), NONE); // a path of each link
+    std::vector<uint32_t> one(m_links.size(), NONE);       // a path of each link
+    std::vector<uint64_t> few(m_links.size(), UINT64_MAX); // the least of its paths
     for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
     {
         for (uint32_t hop = topology.pathBegin[path]; hop < topology.pathBegin[path + 1]; ++hop)
         {
             const uint32_t link = topology.pathLinks[hop];
             one[link] = one[link] == NONE ? path : one[link];
+            few[link] = std::min(few[link], m_kinds[m_paths[path].kind].few);
             if (topology.pathSource[one[link]] != topology.pathSource[path] ||
                 topology.pathTarget[one[link]] != topology.pathTarget[path])
             {
-                m_links[link].few = m_few / 2;
+                m_links[link].few = few[link] / 2;
             }
         }
     }
@@ -73,11 +83,12 @@ SendWindows::AdmitMore(uint32_t link, const Cargo& cargo, uint64_t at, uint64_t 
         Rest(path);
     }
     const uint64_t sum = path.bytes + cargo.size.wireBytes;
-    if (path.busy == NONE && (path.bytes == 0 || sum <= std::max(m_few, path.few)))
+    if (path.busy == NONE && (path.bytes == 0 || sum <= std::max(m_kinds[path.kind].few, path.few)))
     {
         return at == now || m_links[link].waiting == 0;
     }
-    if (at > now && (m_links[link].waiting > 0 || (path.busy == NONE && path.few < m_most)))
+    if (at > now &&
+        (m_links[link].waiting > 0 || (path.busy == NONE && path.few < m_kinds[path.kind].most)))
     {
         return false;
     }
@@ -127,7 +138,7 @@ void
 SendWindows::SetWindow(Path& path)
 {
     Busy& busy = m_busy[path.busy];
-    const WindowSize size = m_sizes.Get(busy.acked);
+    const WindowSize size = m_kinds[path.kind].sizes.Get(busy.acked);
     busy.window = static_cast<uint64_t>(size.withRest);
     busy.isFull = size.isFull;
     path.few = busy.window / 2;

@@ -49,9 +49,8 @@ class SendWindows
 
     /**
      * @param fabric plans the events; must outlive this object
-     * @param limits windows of a connection
      */
-    SendWindows(MessageFabric& fabric, const WindowLimits& limits);
+    explicit SendWindows(MessageFabric& fabric);
 
     /**
      * Ask whether a message enters its first link when it is sent. If so, call Enter next.
@@ -167,6 +166,7 @@ class SendWindows
         uint64_t waitPs{0};     //!< longest wait of an acknowledgment [ps]
         uint32_t ackLink{NONE}; //!< link on which acknowledgments leave, or NONE
         uint32_t busy{NONE};    //!< slot in m_busy; NONE: less than half a window has entered
+        uint32_t kind{0};       //!< index in m_kinds
     };
 
     /// Messages that have entered and leave the link one after the other.
@@ -188,6 +188,14 @@ class SendWindows
         uint64_t window;    //!< see WindowSize::withRest [bytes on the wire]
         uint32_t link;      //!< first link
         bool isFull;        //!< see WindowSize
+    };
+
+    /// The windows of the connections with the same transport.
+    struct Kind
+    {
+        WindowSizes sizes;
+        uint64_t few;  //!< half of a first window [bytes on the wire]
+        uint64_t most; //!< half of a full window [bytes on the wire]
     };
 
     void FindSharedLinks(const Topology& topology);
@@ -212,11 +220,9 @@ class SendWindows
     }
 
     MessageFabric& m_fabric;
-    const WindowSizes m_sizes;
+    std::vector<Kind> m_kinds;   //!< one for each transport
     const double m_payloadShare; //!< of a full packet
     const uint64_t m_packet;     //!< full packet [bytes on the wire]
-    const uint64_t m_few;        //!< half of a first window [bytes on the wire]
-    const uint64_t m_most;       //!< half of a full window [bytes on the wire]
     std::vector<Link> m_links;
     HugeVector<Path> m_paths;
     SlotPool<Busy> m_busy;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace cosim
 {
@@ -105,6 +106,18 @@ class WindowSizes
     WindowSize m_first;
     double m_fullPayload; //!< of the whole packets of m_full [bytes]
 };
+
+/// @return the windows of the connections of each transport (see Settings::GetTransport)
+inline std::vector<WindowSizes>
+MakeWindowSizes(const PacketFormat& format, const Settings& settings)
+{
+    std::vector<WindowSizes> sizes;
+    for (uint32_t number = 0; number < settings.CountTransports(); ++number)
+    {
+        sizes.emplace_back(format, GetWindowLimits(settings.GetTransport(number)));
+    }
+    return sizes;
+}
 
 } // namespace cosim
 

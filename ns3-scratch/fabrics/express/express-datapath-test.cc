@@ -36,7 +36,7 @@ constexpr int64_t LATENCY_PS = 5'000'000;      //!< of a link [ps]
 class Datagrams final : public Transport
 {
   public:
-    uint32_t GetHandshakeBytes() const override
+    uint32_t GetHandshakeBytes(FlowId /* flow */) const override
     {
         return 0;
     }

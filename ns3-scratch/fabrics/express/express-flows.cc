@@ -33,7 +33,7 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
 Handshake
 ExpressFlows::GetHandshake(FlowId flow) const
 {
-    const uint32_t bytes = m_transport.GetHandshakeBytes();
+    const uint32_t bytes = m_transport.GetHandshakeBytes(flow);
     Handshake handshake{m_handshakes == nullptr ? Time() : m_handshakes->GetStart(flow),
                         Time(),
                         Time(),

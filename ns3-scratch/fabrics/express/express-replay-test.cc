@@ -36,7 +36,7 @@ class SeenTcp final : public TcpTransport
 
     /// @param senders receives the sender of each flow when it connects
     SeenTcp(const TcpSettings& settings, CausalSimulator& clock, Senders& senders)
-        : TcpTransport(settings, clock),
+        : TcpTransport({settings}, {}, clock),
           m_senders(senders)
     {
     }

@@ -432,7 +432,8 @@ void
 FlowFabric::PreparePath(uint32_t id)
 {
     Path& path = m_paths[id];
-    const WindowLimits limits = GetWindowLimits(m_settings);
+    const WindowLimits limits =
+        GetWindowLimits(m_settings.GetTransport(m_topology.GetTransport(id)));
     path.latency = 0;
     path.forwardingPs = 0;
     uint64_t slowest = UINT64_MAX;

@@ -33,9 +33,16 @@ using namespace ns3;
 namespace
 {
 
-constexpr uint16_t PORT = 5000;
+constexpr uint32_t FIRST_PORT = 5000; //!< of the first transport; the others have the next ones
 constexpr uint32_t FIRST_ADDRESS = 0x0a000001; //!< address of rank 0: 10.0.0.1
 constexpr uint32_t PPP_HEADER_BYTES = 2;       //!< what PointToPointNetDevice adds to a packet
+
+/// @return the port at which connections with the settings of a transport are accepted
+uint16_t
+PortOf(uint32_t transport)
+{
+    return static_cast<uint16_t>(FIRST_PORT + transport);
+}
 
 /// Installs a PinnedRouting on each node.
 class PinnedRoutingHelper : public Ipv4RoutingHelper
@@ -154,6 +161,7 @@ NativeDatapath::NativeDatapath(const DatapathSetup& setup,
                                DatapathClient& client,
                                SwitchBuffers buffers)
     : m_topology(setup.topology),
+      m_settings(setup.settings),
       m_tcp(setup.settings.tcp),
       m_paths(setup.paths),
       m_links(setup.links),
@@ -196,8 +204,6 @@ void
 NativeDatapath::Open(const HandshakePlan& handshakes)
 {
     m_handshakes = &handshakes;
-    SetTcpDefaults(m_tcp);
-    m_congestionControl.SetTypeId(CongestionControlType(m_tcp));
     BuildNodes();
     BuildLinks();
     PinPaths();
@@ -316,11 +322,19 @@ NativeDatapath::PinPaths()
 }
 
 Ptr<NativeTcpSocket>
-NativeDatapath::MakeSocket(Rank rank)
+NativeDatapath::MakeSocket(Rank rank, uint32_t transport)
 {
+    const TcpSettings& tcp = m_settings.GetTransport(transport).tcp;
+    if (m_defaults != transport)
+    {
+        SetTcpDefaults(tcp);
+        m_defaults = transport;
+    }
+    ObjectFactory congestionControl;
+    congestionControl.SetTypeId(CongestionControlType(tcp));
     auto socket = CreateObject<NativeTcpSocket>();
-    socket->Equip(m_tcp.recovery);
-    socket->SetCongestionControl(m_congestionControl);
+    socket->Equip(tcp.recovery);
+    socket->SetCongestionControl(congestionControl);
     socket->Attach(m_nodes.Get(rank));
     socket->SetLinkHeaderBytes(m_tcp.linkHeaderBytes);
     // Each handshake has the network to itself and loses nothing, so no SYN is repeated.
@@ -331,14 +345,17 @@ NativeDatapath::MakeSocket(Rank rank)
 void
 NativeDatapath::Listen()
 {
-    for (Rank rank = 0; rank < m_topology.GetEndpoints(); ++rank)
-    {
-        Ptr<NativeTcpSocket> socket = MakeSocket(rank);
-        socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
-        socket->Listen();
-        socket->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
-                                  MakeCallback(&NativeDatapath::OnAccept, this));
-        m_listeners.push_back(socket);
+    for (uint32_t transport = 0; transport < m_settings.CountTransports(); ++transport)
+    { // a socket that listens passes its settings on to those that it accepts
+        for (Rank rank = 0; rank < m_topology.GetEndpoints(); ++rank)
+        {
+            Ptr<NativeTcpSocket> socket = MakeSocket(rank, transport);
+            socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PortOf(transport)));
+            socket->Listen();
+            socket->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                      MakeCallback(&NativeDatapath::OnAccept, this));
+            m_listeners.push_back(socket);
+        }
     }
 }
 
@@ -375,11 +392,13 @@ NativeDatapath::OpenConnections()
 void
 NativeDatapath::Connect(FlowId flow)
 {
-    Ptr<NativeTcpSocket> socket = MakeSocket(m_topology.pathSource[flow]);
+    const uint32_t transport = m_topology.GetTransport(flow);
+    Ptr<NativeTcpSocket> socket = MakeSocket(m_topology.pathSource[flow], transport);
     m_connections[flow].sender = socket;
     socket->Bind();
     socket->Connect(
-        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], m_paths.GetRoute(flow)), PORT));
+        InetSocketAddress(AddressOf(m_topology.pathTarget[flow], m_paths.GetRoute(flow)),
+                          PortOf(transport)));
     socket->Observe(&m_client, flow);
 }
 

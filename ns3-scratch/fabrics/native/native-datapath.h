@@ -69,21 +69,22 @@ class NativeDatapath : public Datapath
     void OpenConnections();
     void Connect(FlowId flow);
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
-    ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank);
+    ns3::Ptr<NativeTcpSocket> MakeSocket(Rank rank, uint32_t transport);
 
     const Topology& m_topology;
-    const TcpSettings& m_tcp;
+    const Settings& m_settings;
+    const TcpSettings& m_tcp; //!< what all connections have in common
     const PathIndex& m_paths;
     const LiveLinks& m_links;
     DatapathClient& m_client;
     const HandshakePlan* m_handshakes{nullptr}; //!< not owned; null before Open
     SwitchBuffers m_buffers;
-    uint32_t m_routes; //!< largest number of paths between two ranks
-    ns3::ObjectFactory m_congestionControl;
+    uint32_t m_routes;               //!< largest number of paths between two ranks
+    uint32_t m_defaults{UINT32_MAX}; //!< the transport whose settings are ns-3's defaults
     ns3::NodeContainer m_nodes;
     std::vector<uint32_t> m_interfaceOfLink; //!< per link: interface at the source of the link
     std::vector<std::unique_ptr<LinkMonitor>> m_monitors; //!< indexed by link
-    std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< indexed by rank
+    std::vector<ns3::Ptr<NativeTcpSocket>> m_listeners;   //!< for each transport, of each rank
     std::vector<Connection> m_connections;                //!< indexed by flow
 };
 

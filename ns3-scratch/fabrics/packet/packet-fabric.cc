@@ -282,7 +282,8 @@ PacketFabric::OnClosed(FlowId flow)
 {
     Fail("the flow from rank " + std::to_string(m_topology.pathSource[flow]) + " to rank " +
          std::to_string(m_topology.pathTarget[flow]) + " was closed after " +
-         std::to_string(GetMostTimeouts(m_settings)) + " retransmission timeouts in a row");
+         std::to_string(GetMostTimeouts(m_settings.GetTransport(m_topology.GetTransport(flow)))) +
+         " retransmission timeouts in a row");
 }
 
 void

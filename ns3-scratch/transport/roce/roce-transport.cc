@@ -9,40 +9,55 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace cosim
 {
 
-RoceTransport::RoceTransport(const RoceSettings& settings, CausalSimulator& clock)
-    : m_setup{settings, clock, m_packets, m_counters, m_sent}
+RoceTransport::RoceTransport(std::vector<RoceSettings> settings,
+                             std::span<const uint32_t> kinds,
+                             CausalSimulator& clock)
+    : m_settings(std::move(settings)),
+      m_kinds(kinds)
 {
+    for (const RoceSettings& one : m_settings)
+    {
+        m_setups.push_back({one, clock, m_packets, m_counters, m_sent});
+    }
 }
 
 void
 RoceTransport::Attach(PacketCarrier& carrier, FlowObserver& observer)
 {
-    m_setup.carrier = &carrier;
-    m_setup.observer = &observer;
+    for (RoceSetup& setup : m_setups)
+    {
+        setup.carrier = &carrier;
+        setup.observer = &observer;
+    }
 }
 
 void
 RoceTransport::SetPuller(PacketPuller& puller)
 {
-    m_setup.puller = &puller;
+    for (RoceSetup& setup : m_setups)
+    {
+        setup.puller = &puller;
+    }
 }
 
 uint8_t
 RoceTransport::GetTrafficClass() const
 {
-    return static_cast<uint8_t>(m_setup.settings.dataClass);
+    return static_cast<uint8_t>(m_settings.front().dataClass);
 }
 
 FlowEnds
 RoceTransport::Connect(FlowId flow, const Handshake& handshake)
 {
     constexpr double bytePs = 8e12; // of a byte at 1 bit/s
-    const RoceSettings& settings = m_setup.settings;
+    const RoceSetup& setup = GetSetup(flow);
+    const RoceSettings& settings = setup.settings;
     const int64_t baseRttPs = handshake.baseRtt.GetTimeStep();
     const double product =
         static_cast<double>(handshake.slowestBps) * static_cast<double>(baseRttPs) / bytePs;
@@ -53,11 +68,11 @@ RoceTransport::Connect(FlowId flow, const Handshake& handshake)
                          baseRttPs,
                          window,
                          settings.payloadBytes};
-    return {&m_senders.emplace_back(m_setup,
+    return {&m_senders.emplace_back(setup,
                                     flow,
                                     path,
                                     isLimited ? window : std::numeric_limits<double>::infinity()),
-            &m_receivers.emplace_back(m_setup, flow)};
+            &m_receivers.emplace_back(setup, flow)};
 }
 
 void

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
+#include <vector>
 
 namespace cosim
 {
@@ -21,15 +23,20 @@ class RoceTransport final : public Transport, private PulledTransport
 {
   public:
     /**
-     * @param settings the settings; must outlive this object
+     * @param settings all settings that connections have; their packets have the same headers and
+     * the data the same traffic class
+     * @param kinds per flow: its settings, as an index; empty: all flows have the first ones; must
+     * outlive this object
      * @param clock the clock of all endpoints; must outlive this object
      */
-    RoceTransport(const RoceSettings& settings, CausalSimulator& clock);
+    RoceTransport(std::vector<RoceSettings> settings,
+                  std::span<const uint32_t> kinds,
+                  CausalSimulator& clock);
 
     // Transport
-    uint32_t GetHandshakeBytes() const override
+    uint32_t GetHandshakeBytes(FlowId flow) const override
     {
-        return m_setup.settings.ackBytes;
+        return GetSetup(flow).settings.ackBytes;
     }
 
     void Attach(PacketCarrier& carrier, FlowObserver& observer) override;
@@ -48,10 +55,17 @@ class RoceTransport final : public Transport, private PulledTransport
     void SetPuller(PacketPuller& puller) override;
     uint8_t GetTrafficClass() const override;
 
+    const RoceSetup& GetSetup(FlowId flow) const
+    {
+        return m_setups[m_kinds.empty() ? 0 : m_kinds[flow]];
+    }
+
+    const std::vector<RoceSettings> m_settings;
+    const std::span<const uint32_t> m_kinds;
     RocePool m_packets;
     Rdma m_counters;
     PacketCounts m_sent;
-    RoceSetup m_setup;
+    std::deque<RoceSetup> m_setups; //!< one for each settings
     std::deque<QueuePairSender> m_senders;
     std::deque<QueuePairReceiver> m_receivers;
 };

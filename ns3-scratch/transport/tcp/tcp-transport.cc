@@ -42,38 +42,57 @@ MakeFactory(const TcpSettings& settings)
 
 } // namespace
 
-TcpTransport::TcpTransport(const TcpSettings& settings, CausalSimulator& clock)
-    : m_settings(settings),
-      m_receiverConfig(settings, clock),
-      m_congestionControl(MakeFactory(settings)),
+TcpTransport::Kind::Kind(const TcpSettings& settings, CausalSimulator& clock)
+    : m_congestionControl(MakeFactory(settings)),
       m_prototype(MakePrototype(settings)),
-      m_senderConfig(settings, *m_prototype, *m_congestionControl.Create<TcpCongestionOps>(), clock)
+      handshakeBytes(GetSynWireBytes(settings)),
+      receiver(settings, clock),
+      sender(settings, *m_prototype, *m_congestionControl.Create<TcpCongestionOps>(), clock)
 {
 }
 
-uint32_t
-TcpTransport::GetHandshakeBytes() const
+void
+TcpTransport::Kind::Attach(PacketCarrier& carrier, FlowObserver& observer, SegmentPool& segments)
 {
-    return GetSynWireBytes(m_settings);
+    sender.carrier = receiver.carrier = &carrier;
+    sender.segments = receiver.segments = &segments;
+    sender.observer = receiver.observer = &observer;
+    sender.sockets = this;
+}
+
+TcpTransport::TcpTransport(const std::vector<TcpSettings>& settings,
+                           std::span<const uint32_t> kinds,
+                           CausalSimulator& clock)
+    : m_kindOf(kinds)
+{
+    for (const TcpSettings& one : settings)
+    {
+        m_kinds.emplace_back(one, clock);
+    }
+}
+
+uint32_t
+TcpTransport::GetHandshakeBytes(FlowId flow) const
+{
+    return GetKind(flow).handshakeBytes;
 }
 
 void
 TcpTransport::Attach(PacketCarrier& carrier, FlowObserver& observer)
 {
-    m_senderConfig.carrier = m_receiverConfig.carrier = &carrier;
-    m_senderConfig.segments = m_receiverConfig.segments = &m_segments;
-    m_senderConfig.observer = m_receiverConfig.observer = &observer;
-    m_senderConfig.sockets = this;
+    for (Kind& kind : m_kinds)
+    {
+        kind.Attach(carrier, observer, m_segments);
+    }
 }
 
 FlowEnds
 TcpTransport::Connect(FlowId flow, const Handshake& handshake)
 {
-    TcpSender& sender = m_senders.emplace_back(m_senderConfig,
-                                               flow,
-                                               m_prototype->MakeStartState(handshake),
-                                               handshake.start);
-    ExpressReceiver& receiver = m_receivers.emplace_back(m_receiverConfig, flow, handshake);
+    const Kind& kind = GetKind(flow);
+    TcpSender& sender =
+        m_senders.emplace_back(kind.sender, flow, kind.MakeStartState(handshake), handshake.start);
+    ExpressReceiver& receiver = m_receivers.emplace_back(kind.receiver, flow, handshake);
     return {&sender, &receiver};
 }
 
@@ -105,13 +124,12 @@ TcpTransport::BeginTrail(const FlowEnds& ends) const
     {
         return nullptr;
     }
-    return std::make_unique<TcpTrail>(ends,
-                                      m_senderConfig.segmentBytes,
-                                      m_senderConfig.clock.GetNowPs());
+    const TcpSender::Config& config = m_kinds.front().sender;
+    return std::make_unique<TcpTrail>(ends, config.segmentBytes, config.clock.GetNowPs());
 }
 
 Ptr<ExpressTcpSocket>
-TcpTransport::TakeSocket()
+TcpTransport::Kind::TakeSocket()
 {
     if (m_idleSockets.empty())
     {
@@ -123,13 +141,13 @@ TcpTransport::TakeSocket()
 }
 
 void
-TcpTransport::ReturnSocket(const Ptr<ExpressTcpSocket>& socket)
+TcpTransport::Kind::ReturnSocket(const Ptr<ExpressTcpSocket>& socket)
 {
     m_idleSockets.push_back(socket);
 }
 
 Congestion
-TcpTransport::MakeCongestion()
+TcpTransport::Kind::MakeCongestion()
 {
     return m_prototype->MakeCongestion(m_congestionControl.Create<TcpCongestionOps>());
 }
