@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from frontend.errors import RefusedError, in_file, key_path, name_of, one_of, shown
 from frontend.loading.stored import REMOVED
 from frontend.scenario import Scenario
+from frontend.scenario.transport import with_protocols_of_jobs
 from frontend.schema.base import description
 from frontend.topologies import TOPOLOGIES
 from frontend.workloads import WORKLOADS
@@ -56,7 +57,7 @@ def key_paths(data: Any, model: type[BaseModel] = Scenario) -> Known:
     model : type
         The schema to walk.
     """
-    return dict(_walk(model, data, ()))
+    return dict(_walk(model, with_protocols_of_jobs(data, missing=True), ()))
 
 
 def _walk(model: type[BaseModel], data: Any, prefix: KeyPath) -> Iterator[tuple[KeyPath, Key]]:

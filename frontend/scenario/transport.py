@@ -31,17 +31,26 @@ def with_protocol(value: Any) -> Any:
     return value
 
 
-def with_protocols_of_jobs(data: Any) -> Any:
-    """Let the transports of jobs without `protocol` have the protocol of the scenario."""
+def with_protocols_of_jobs(data: Any, *, missing: bool = False) -> Any:
+    """Let the transports of jobs without `protocol` have the protocol of the scenario.
+
+    Parameters
+    ----------
+    data : any
+        The content of a scenario.
+    missing : bool
+        Whether jobs without a transport get one with this protocol.
+    """
     if not isinstance(data, Mapping) or not isinstance(data.get("jobs"), list | tuple):
         return data
     whole = data.get("transport")
     protocol = whole.get("protocol", DEFAULT) if isinstance(whole, Mapping) else DEFAULT
     jobs = [
-        {**job, "transport": {"protocol": protocol, **job["transport"]}}
-        if isinstance(job, Mapping) and isinstance(job.get("transport"), Mapping)
+        {**job, "transport": {"protocol": protocol, **(own or {})}}
+        if isinstance(job, Mapping) and (isinstance(own, Mapping) or (missing and own is None))
         else job
         for job in data["jobs"]
+        for own in [job.get("transport") if isinstance(job, Mapping) else None]
     ]
     return {**data, "jobs": jobs}
 

@@ -227,6 +227,18 @@ def test_cluster_has_the_times_of_each_transport() -> None:
         assert ps(found[name]) == sum(times(together, name))
 
 
+@pytest.mark.parametrize(
+    ("protocol", "key", "value"), [("tcp", "variant", "dctcp"), ("roce", "rate_ai", "1Gbps")]
+)
+def test_a_key_of_a_job_without_a_transport_can_be_set(protocol, key, value) -> None:
+    content = {"topology": FLAT, "jobs": [job("a", RING, ranks=8)], **whole(protocol)}
+    set_ = load_scenario(content, {f"jobs.0.transport.{key}": value})
+    content["jobs"][0]["transport"] = {key: value}
+    assert set_ == load_scenario(content)
+    with pytest.raises(ScenarioError, match=rf"did you mean jobs\.0\.transport\.{key}\?"):
+        load_scenario(content, {f"jobs.0.transport.{key}s": value})
+
+
 def test_a_loaded_scenario_has_what_a_job_gives(tmp_path: Path) -> None:
     """Also if keys of the scenario's transport are set afterwards."""
     given = {"delayed_ack": {"segments": 2}, "window": "1MB"}
