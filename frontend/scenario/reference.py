@@ -64,7 +64,8 @@ def rows(
         accepted = accepts(field, definitions)
         if blocks and inner and inner == blocks.get(name):
             meaning = " ".join(field.get("description", "").split())
-            yield Row(f"{prefix}{name}", f"as `{name}`", "", meaning)
+            optional = "default" in field and field["default"] is None
+            yield Row(f"{prefix}{name}", f"as `{name}`", "null" if optional else "", meaning)
             continue
         if not inner or accepted:
             given = "default" in field and not isinstance(field["default"], dict)
