@@ -149,13 +149,15 @@ def _document(entry: _Entry, known: list[Section]) -> dict[str, Any]:
     section, row = entry
     kind = f"{section.name}: {section.choice}" if section.choice else ""
     belonging = _belonging(entry, known)
+    block = row.accepts.startswith("as ")  # the workload may decide what its default is
+    missing = "none" if block else "none: the key must be given"
     example = _example(entry)
     return {
         "key": row.key,
         **({"of": kind} if kind else {}),
         "meaning": row.meaning,
         "accepts": row.accepts.replace("`", ""),
-        "default": row.default or "none: the key must be given" if row.accepts else "",
+        "default": row.default or missing if row.accepts else "",
         **({"example": example} if example else {}),
         **({"see also": belonging} if belonging else {}),
     }
