@@ -152,8 +152,12 @@ def options_of(setting: Setting, machine: Machine, kind: Kind) -> dict[str, Any]
     if not isinstance(setting.given.segments, int):
         loop = loop_of(machine, kind, setting.chunks * setting.chunk_bytes)
         segments = min(segments, -(-setting.chunk_bytes // loop.data))
-    delay = protocol_of(setting, machine, kind).far_delay_ps
-    waits = (plan.back - 2) * delay
+    waits = 0.0
+    if kind == "nvls_tree":  # hops between servers, each over the NIC of a head by one of two trees
+        protocol = protocol_of(setting, machine, kind)
+        message = setting.chunk_bytes / segments / machine.local / 2
+        carried = message * protocol.far_wire_ppm / machine.nic_bps * 8e6  # in ps
+        waits = (plan.back - 2) * (protocol.far_delay_ps + carried)
     return plan.options | {
         "segments": segments,
         "window": window_of(setting, plan, segments, waits),
