@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import token_flop
+from frontend.schema.compute import ACCELERATORS
 
 FOLDER = Path(__file__).parent
 
@@ -174,7 +175,10 @@ class Run(NamedTuple):
         flop = tokens * token_flop(Card(**self.card), self.sequence)
         # Megatron-LM counted the FLOPs of the second forward phase in 2021.
         again = 4 / 3 if self.unit == "TFLOP/s with recomputation" else 1
-        return flop * again / self.gpus / self.measured / 1e12
+        tflops = self.measured
+        if self.unit == "% of the peak":
+            tflops *= ACCELERATORS[CHIPS[self.chip].accelerator].bf16_tflops / 100
+        return flop * again / self.gpus / tflops / 1e12
 
     def scenario(
         self,
