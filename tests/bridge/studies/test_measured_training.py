@@ -66,6 +66,7 @@ def test_steps_of_megascale_are_its_tokens_and_its_share_of_the_peak(gpus):
     """The table rounds steps to 0.4 %."""
     run = TABLE.runs[f"megascale-175b-{gpus}"]
     tokens, share = MEGASCALE[gpus]
+    assert run.measured_s is not None
     assert run.global_batch * run.sequence / run.measured_s == pytest.approx(1000 * tokens, 0.005)
     by_share = run._replace(unit="% of the peak", measured=share)
     assert by_share.measured_s == pytest.approx(run.measured_s, 0.005)

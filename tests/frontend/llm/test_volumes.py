@@ -86,9 +86,11 @@ def test_volumes(
     if cp > 1:
         kv = tokens * 2 * CARD["kv_heads"] * 8 // tp * 2
         if exchange == "all_to_all":
-            # Queries and results of 8 heads, keys and values of 4; in all phases.
-            each = tokens // cp * (2 * 8 + 2 * 4) * 8 // tp * 2
-            assert total("context_parallel", "all_to_all") == (2 + again) * layers * each
+            # Queries and results of 8 heads, keys and values of 4; in all phases. Backward, the
+            # results are needed again.
+            head = tokens // cp * 8 // tp * 2
+            each = ((2 + again) * (2 * 8 + 2 * 4) + 8) * head
+            assert total("context_parallel", "all_to_all") == layers * each
         elif exchange == "ring":
             # Keys and values take cp - 1 steps, and their gradients one more, to their owner.
             steps = (2 + again) * (cp - 1) + cp
