@@ -171,3 +171,32 @@ def test_flow_lets_messages_of_stages_pass_gradients() -> None:
         for fabric in ("flow", "express")
     )
     assert flow == pytest.approx(packets, rel=0.02)
+
+
+def test_dual_pipe_hides_the_exchange_of_experts() -> None:
+    """One chunk computes while tokens of the other one travel, so less of it is exposed."""
+    experts = {"count": 8, "top_k": 2, "width": 2048}
+
+    def exposed(schedule: str, chunks: int) -> float:
+        times = []
+        for rate in ("1600Gbps", "250Tbps"):
+            link = {"bandwidth": rate, "latency": "0.1us", "buffer": "unlimited"}
+            scenario = {
+                "topology": {
+                    "family": "hierarchical",
+                    "ranks": 16,
+                    "scale_up": {"ranks": 16, "switches": 1} | link,
+                    "scale_out": link,
+                },
+                "fabric": "analytical",
+                "workload": {
+                    "kind": "llm",
+                    "model": CARD | {"experts": experts, "sequence": 1024},
+                    "global_batch": 256,
+                    "layout": {"pp": 2, "ep": 8, "chunks": chunks, "schedule": schedule},
+                },
+            }
+            times.append(cosim.run(scenario).time_ns)
+        return times[0] - times[1]
+
+    assert exposed("dual_pipe", 2) < 0.6 * exposed("zero_bubble", 1)

@@ -51,7 +51,7 @@ def points(run: Run, efficiency: float, shapes: bool = False) -> dict[str, Point
 
     if run.micro_batches <= 3 * run.pp:
         return {"whole": point(run.simulated_replicas, run.micro_batches)}
-    least = 1 if run.stages > 1 else 2  # a simulation needs two ranks
+    least = max(run.ep, 1 if run.stages > 1 else 2)  # a simulation needs two ranks
     return {
         "start": point(run.simulated_replicas, first),
         "short": point(least, first),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import token_flop
+from frontend.schema.compute import ACCELERATORS
 
 FOLDER = Path(__file__).parent
 
@@ -57,6 +58,7 @@ class Chip(NamedTuple):
 CHIPS: Mapping[str, Chip] = {
     "a100": Chip("a100", 2400, 1879, 200),
     "h100": Chip("h100", 3600, 2891, 400),
+    "h800": Chip("h800", 1600, 1285, 400),
     "h200": Chip("h200", 3600, 2891, 400),
     "b200": Chip("b200", 7200, 5968, 400, fp4_tflops=9000),
     "gb200": Chip("gb200", 7200, 5968, 400, rack=72, fp4_tflops=10000),
@@ -141,6 +143,11 @@ class Run(NamedTuple):
         return self.gpus // self.stages
 
     @property
+    def ep(self) -> int:
+        """Replicas that share the experts."""
+        return self._number("ep") or 1
+
+    @property
     def simulated_replicas(self) -> int:
         """Replicas that the study simulates: fewer for the option ``replicas=N``."""
         return min(self.replicas, self._number("replicas") or self.replicas)
@@ -174,7 +181,10 @@ class Run(NamedTuple):
         flop = tokens * token_flop(Card(**self.card), self.sequence)
         # Megatron-LM counted the FLOPs of the second forward phase in 2021.
         again = 4 / 3 if self.unit == "TFLOP/s with recomputation" else 1
-        return flop * again / self.gpus / self.measured / 1e12
+        tflops = self.measured
+        if self.unit == "% of the peak":
+            tflops *= ACCELERATORS[CHIPS[self.chip].accelerator].bf16_tflops / 100
+        return flop * again / self.gpus / tflops / 1e12
 
     def scenario(
         self,
@@ -193,7 +203,8 @@ class Run(NamedTuple):
         replicas, micro_batches : int, optional
             Other numbers than those of the run.
         shapes : bool
-            Whether kernels take as long as their shape lets expect.
+            Whether kernels take as long as their shape lets expect, and collectives of tp and cp as
+            NCCL carries them out where the run did.
         """
         replicas = replicas or self.replicas
         micro_batches = micro_batches or self.micro_batches
@@ -211,7 +222,7 @@ class Run(NamedTuple):
                 "global_batch": self.micro_batch * replicas * micro_batches,
                 "micro_batch": self.micro_batch,
                 "check_memory": False,
-                **self._workload(),
+                **self._workload(shapes),
                 "compute": self._compute(efficiency, shapes),
             },
             **SYSTEM,
@@ -223,6 +234,8 @@ class Run(NamedTuple):
             "cp": self.cp,
             "pp": self.pp,
             "chunks": self.chunks,
+            "ep": self.ep,
+            "schedule": "dual_pipe" if "dual_pipe" in self.options else "1f1b",
             "zero": int("zero1" in self.options),
             "sequence_parallel": "no_sequence_parallel" not in self.options,
             "order": "tp-cp-ep-pp-dp" if "pp_inside" in self.options else "tp-cp-ep-dp-pp",
@@ -231,18 +244,24 @@ class Run(NamedTuple):
             ),
         }
 
-    def _workload(self) -> dict[str, Any]:
+    def _workload(self, shapes: bool) -> dict[str, Any]:
         has = self.options.__contains__
         recompute = "full" if has("full_recompute") else "none"
         gradient = 2 if has("bf16_gradients") else 4
-        bucket = self._number("bucket")
+        bucket, nodes = self._number("bucket"), self._number("super_nodes")
+        # The submissions of MLPerf leave the choice of algorithms to NCCL. NCCL's rings of dp over
+        # some hundred ranks in racks take minutes to simulate, so dp has `auto`.
+        nccl = shapes and "mlcommons/training_results" in self.source
         lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
         return {
             **({} if lora is None else {"lora": lora}),
+            **({"algorithms": dict.fromkeys(("tp", "cp"), "nccl")} if nccl else {}),
             "precision": "bf16" if self.precision == "bf16" else "fp8",
             "fp8_scaling": "current" if has("current_scaling") else "delayed",
             "gradient_element": f"{gradient}B",
             **({} if bucket is None else {"bucket": f"{bucket * gradient}B"}),
+            **({} if nodes is None else {"routing": {"super_nodes": nodes}}),
+            "dispatch_element": "1B" if has("fp8_dispatch") else "2B",
             "gather_element": "1B" if has("fp8_gather") else "2B",
             "recompute": "selective" if has("selective_recompute") else recompute,
             "flash_attention": not has("no_flash"),

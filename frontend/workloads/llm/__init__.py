@@ -238,7 +238,14 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
-    if layout.chunks > 1 and layout.schedule == "zero_bubble":
+    if layout.schedule == "dual_pipe":
+        number = workload.global_batch // each
+        if layout.chunks != 2:
+            yield "workload.layout.chunks", "expected 2, because the schedule is dual_pipe"
+        elif layout.pp == 1 or number < 2 * layout.pp:
+            expected = f"expected 2 to {number // 2}: half of the {number} micro-batches at most"
+            yield "workload.layout.pp", expected
+    elif layout.chunks > 1 and layout.schedule == "zero_bubble":
         yield "workload.layout.chunks", "expected 1, because the schedule is zero_bubble"
     elif layout.chunks > 1 and layout.pp == 1:
         yield "workload.layout.chunks", "expected 1, because there is one pipeline stage"

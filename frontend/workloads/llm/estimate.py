@@ -3,13 +3,15 @@
 The phases of a layer are those of `LayerBuilder`: their longest path, with each collective by its
 own estimate. A stage repeats them for its layers and micro-batches. With p stages, v chunks and m
 micro-batches, the pipeline takes m times the longest stage, and the others once, divided by v: the
-bubble (p - 1) / (m · v) if stages are equal. Reductions and gathers of weights count as far as
-computation does not hide them. Traffic never collides.
+bubble (p - 1) / (m · v) if stages are equal. `schedule` has the bubbles of the other orders.
+Reductions and gathers of weights count as far as computation does not hide them. Traffic never
+collides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import ceil
 from typing import NamedTuple
 
@@ -21,10 +23,11 @@ from frontend.workloads.llm.partition import (
     Weights,
     alike,
     chunk_weights,
-    chunks,
     embedding_weights,
+    has_one_table,
     layer_weights,
     output_weights,
+    stage_chunks,
     stage_weights,
     table_weights,
 )
@@ -42,7 +45,9 @@ class Phases(NamedTuple):
     backward: float
     """The gradients, those of the weights included."""
     weights: float
-    """Of them, those that `zero_bubble` computes later."""
+    """Of them, those that have steps of their own; 0 with 1f1b."""
+    together: float
+    """Both phases, computed together with `dual_pipe`."""
 
     def plus(self, other: Phases, times: int = 1) -> Phases:
         """Return the time of this and of some more layers."""
@@ -50,7 +55,7 @@ class Phases(NamedTuple):
         return Phases(*(own + times * more for own, more in pairs))
 
 
-_NOTHING = Phases(0.0, 0.0, 0.0)
+_NOTHING = Phases(0.0, 0.0, 0.0, 0.0)
 
 
 class Layers:
@@ -70,7 +75,8 @@ class Layers:
         if card.vocabulary:
             self.embedding = self._phases(LayerBuilder.embed, LayerBuilder.embed_backward, 1)
             if workload.lora is not None:
-                self.embedding = self.embedding._replace(backward=0.0)
+                forward = self.embedding.forward
+                self.embedding = self.embedding._replace(backward=0.0, together=forward)
             self.output = self._phases(LayerBuilder.output, LayerBuilder.output_backward, 1)
 
     def serve(self, workload: LlmWorkload) -> bool:
@@ -95,21 +101,37 @@ class Layers:
         backward: Callable[[LayerBuilder], object],
         number: int,
     ) -> Phases:
+        def build(phase: Callable[[LayerBuilder], object]) -> Callable[[LayerBuilder], None]:
+            def repeat(builder: LayerBuilder) -> None:
+                for _ in range(number):
+                    phase(builder)
+
+            return repeat
+
+        def both(builder: LayerBuilder) -> None:
+            builder.stream.together(
+                partial(build(forward), builder), partial(build(backward), builder)
+            )
+
+        schedule = self.workload.layout.schedule
+        ahead, weights = self._time(build(forward)), 0.0
+        if schedule != "zero_bubble":
+            back = self._time(build(backward))
+        if schedule != "1f1b":
+            builder = self._builder()
+            builder.splits = True
+            build(backward)(builder)
+            later = builder.take_weights()
+            weights = self._time(lambda other: other.later_gradients(later))
+            if schedule == "zero_bubble":
+                back = self._longest(builder.stream) + weights
+        together = self._time(both) if schedule == "dual_pipe" else ahead + back
+        return Phases(ahead, back, weights, together)
+
+    def _time(self, build: Callable[[LayerBuilder], object]) -> float:
         builder = self._builder()
-        for _ in range(number):
-            forward(builder)
-        ahead = self._longest(builder.stream)
-        builder = self._builder()
-        for _ in range(number):
-            backward(builder)
-        back = self._longest(builder.stream)
-        if not builder.splits:
-            return Phases(ahead, back, 0.0)
-        later = builder.take_weights()
-        builder = self._builder()
-        builder.later_gradients(later)
-        weights = self._longest(builder.stream)
-        return Phases(ahead, back + weights, weights)
+        build(builder)
+        return self._longest(builder.stream)
 
     def _builder(self) -> LayerBuilder:
         by = () if self.operators.routed is None else ("ep",)
@@ -118,13 +140,20 @@ class Layers:
         return LayerBuilder(self.operators, self.grid, 0, stream)
 
     def _longest(self, stream: Stream) -> float:
-        """Return the longest path through the nodes of a stream; the slowest ranks decide."""
+        """Return the longest path through the nodes of a stream; the slowest ranks decide.
+
+        A rank computes one node at a time.
+        """
         longest = 0.0
         for trace in stream.traces():
             ends: list[float] = []
+            computed = 0.0
             for node in trace.nodes:
                 begin = max((ends[one] for one in node.dependencies), default=0.0)
-                if node.type == NodeType.COLLECTIVE:
+                if node.type == NodeType.COMPUTE:
+                    begin = max(begin, computed)
+                    computed = begin + node.duration_ps
+                elif node.type == NodeType.COLLECTIVE:
                     begin += self.costs.collective_ps(stream.plan.issues[node.collective])
                 elif node.type == NodeType.RECV:
                     own = trace.ranks[0] if trace.ranks else 0
@@ -203,18 +232,16 @@ def iteration_ps(workload: LlmWorkload, layers: Layers, micro_batches: int) -> f
     micro_batches : int
         Micro-batches of an iteration on each rank.
     """
-    layout, every = workload.layout, chunks(workload.model, workload.layout)
-    exchange = _Exchange(layers, workload)
-    stages = [
-        _stage(workload, layers, exchange, every[stage :: layout.pp]) for stage in range(layout.pp)
-    ]
+    layout, exchange = workload.layout, _Exchange(layers, workload)
+    every = [stage_chunks(workload.model, layout, stage) for stage in range(layout.pp)]
+    stages = [_stage(workload, layers, exchange, own) for own in every]
     whole = _pipeline_ps(workload, layers, stages, micro_batches)
     ends = []
     for stage, own in enumerate(stages):
         # A stage begins later than the first one, and ends its last step earlier.
         later = sum(one.forward for one in stages[:stage]) / layout.chunks
         earlier = sum(one.backward for one in stages[:stage]) / layout.chunks
-        begin = max(0.0, _begin_ps(workload, exchange, own, every[stage], stage) - later)
+        begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
         end = _end_ps(workload, layers, exchange, own, stage, micro_batches)
         ends.append(begin + whole - earlier + end)
     return max(ends) + _tied_ps(workload, layers)
@@ -244,7 +271,10 @@ def _stage(workload: LlmWorkload, layers: Layers, exchange: _Exchange, own: list
             reduce = exchange.reduce(trained) if workload.overlap.dp else 0.0
             again = gather if phases.backward and phases is not layers.output else 0.0
             found = Phases(
-                max(phases.forward, gather), max(phases.backward, again + reduce), phases.weights
+                max(phases.forward, gather),
+                max(phases.backward, again + reduce),
+                phases.weights,
+                max(phases.together, gather + again + reduce),
             )
         whole = whole.plus(found, number)
     return whole
@@ -255,7 +285,7 @@ def _pipeline_ps(
 ) -> float:
     """Return the time from the first forward step to the last backward step."""
     layout, grid = workload.layout, layers.grid
-    times = [one.forward + one.backward for one in stages]
+    times = [one.together for one in stages]
     longest, count = max(times), len(stages)
     whole = micro_batches * longest
     if count == 1:
@@ -263,6 +293,9 @@ def _pipeline_ps(
     if layout.schedule == "zero_bubble":
         others = [time - 2 * one.weights for time, one in zip(times, stages, strict=True)]
         whole += max(0.0, sum(others) - max(others))
+    elif layout.schedule == "dual_pipe":
+        others = [one.together + one.backward - 3 * one.weights for one in stages]
+        whole += max(0.0, sum(others) - max(others)) / layout.chunks
     else:
         whole += (sum(times) - longest) / layout.chunks
     messages = [
@@ -330,7 +363,8 @@ def _tied_ps(workload: LlmWorkload, layers: Layers) -> float:
     """Return the time to add up the gradients of a tied embedding."""
     layout, grid = workload.layout, layers.grid
     size = table_weights(workload.model, layout) * workload.gradient_element
-    if not workload.model.tied_embedding or layout.pp == 1 or not size or workload.lora:
+    one = has_one_table(workload.model, layout)
+    if not workload.model.tied_embedding or one or not size or workload.lora:
         return 0.0
     groups = grid.across((0, layout.pp - 1))
     stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)

@@ -85,6 +85,8 @@ def _chunks(workload: LlmWorkload, stages: int) -> list[int]:
 
     The embedding and the output layer may count as a layer each.
     """
+    if workload.layout.schedule == "dual_pipe":
+        return [2]
     if stages == 1 or workload.layout.schedule == "zero_bubble":
         return [1]
     layers = workload.model.layers

@@ -167,8 +167,8 @@ class _Beside(NamedTuple):
 
 _ALONE = 3 * (_Beside(1, 0),)
 _BESIDE_EP = 3 * (_Beside(1, 20),)
-"""All products of a layer with `overlap.ep`: 20 SMs exchange tokens (DeepSeek-V3's report, section
-3.2.2)."""
+"""All products of a layer with `overlap.ep` or `dual_pipe`: 20 SMs exchange tokens (DeepSeek-V3's
+report, section 3.2.2)."""
 _BESIDE_TP = {
     "columns": (_Beside(0, 1), _Beside(1, 16), _Beside(1, 16)),
     "rows": (_Beside(4, 16), _Beside(0, 1), _Beside(1, 0)),
@@ -212,7 +212,8 @@ class Operators:
         fp8, compute = workload.precision == "fp8", workload.compute
         self._compute = compute.roofline(fp8)
         self._overlaps_tp = workload.overlap.tp and self.layout.tp > 1
-        exchanges = workload.overlap.ep and self.layout.ep > 1
+        hides = workload.overlap.ep or self.layout.schedule == "dual_pipe"
+        exchanges = hides and self.layout.ep > 1
         self._beside = _BESIDE_EP if exchanges else _ALONE
         self._kernels = self._plain = None
         if compute.kernels == "shapes":
@@ -243,16 +244,49 @@ class Operators:
         return self.layout.cp * self.own_kv_bytes
 
     @cached_property
-    def heads_bytes(self) -> int:
-        """Queries, keys and values of the tokens of a rank: an all-to-all of heads in cp."""
+    def heads_bytes(self) -> tuple[int, int, int]:
+        """Queries, keys and values of the tokens of a rank: all-to-alls of heads in cp."""
+        query, value = head_widths(self.card)
         heads = -(-self.card.heads // self.layout.tp)
-        return self.own_kv_bytes + self.tokens * heads * head_widths(self.card)[0] * ELEMENT
+        queries = self.tokens * heads * query * ELEMENT
+        keys = self.own_kv_bytes * query // (query + value)
+        return queries, keys, self.own_kv_bytes - keys
 
     @cached_property
     def result_bytes(self) -> int:
         """The attention's result for the tokens of a rank: an all-to-all of heads in cp."""
         heads = -(-self.card.heads // self.layout.tp)
         return self.tokens * heads * head_widths(self.card)[1] * ELEMENT
+
+    def sorted_ps(self, size: int) -> int:
+        """Return the time to copy some bytes into another order, which the roofline leaves out."""
+        return 0 if self._kernels is None else self._kernels.pass_ps(2 * size)
+
+    def ring_copies_ps(self, turn: int) -> tuple[int, int]:
+        """Return the time of copies and sums beside the attention to keys and values of a rank.
+
+        These are Transformer Engine's (2.4, `AttnFuncWithCPAndKVP2P`), on the rank that has the
+        last tokens: it computes with half of the keys and values of each other rank. Forward, it
+        adds up the results, whose softmax it corrects, and backward the gradients.
+
+        Parameters
+        ----------
+        turn : int
+            Place of the keys and values in the order of the ring.
+
+        Returns
+        -------
+        tuple of int
+            Picoseconds forward and backward; 0 if the roofline leaves them out.
+        """
+        if self._kernels is None:
+            return 0, 0
+        keys, result = self.own_kv_bytes, self.result_bytes
+        forward, backward = (2 * keys, 2 * result), (2 * keys, 2 * keys, 2 * result)
+        if turn:  # the halves are copied, and sums are read and written
+            forward, backward = (keys, 3 * result), (keys, 3 * keys // 2, 3 * result)
+        moved = self._kernels.pass_ps
+        return sum(map(moved, forward)), sum(map(moved, backward))
 
     def dispatch_bytes(self, element: int) -> int:
         """Return the tokens that a rank sends to experts, or gets back: an all-to-all in ep."""

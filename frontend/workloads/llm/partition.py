@@ -38,7 +38,14 @@ from frontend.models.transformer import (
 )
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.operators import ELEMENT, routed_tokens
-from frontend.workloads.llm.schedule import Pass, Step, steps, warm_up, zero_bubble_steps
+from frontend.workloads.llm.schedule import (
+    Pass,
+    Step,
+    dual_pipe_steps,
+    steps,
+    warm_up,
+    zero_bubble_steps,
+)
 from frontend.workloads.llm.workload import Layout, LlmWorkload
 
 
@@ -58,7 +65,7 @@ class Chunk(NamedTuple):
 
 
 def chunks(card: Card, layout: Layout) -> list[Chunk]:
-    """Return all chunks; chunk k is on stage k mod pp.
+    """Return all chunks.
 
     Layers that do not divide evenly go to the chunks in the middle, as the first one also has the
     embedding and the last one the output layer.
@@ -76,6 +83,18 @@ def _chunks(layers: int, count: int) -> list[Chunk]:
     ends = list(accumulate(sizes))
     found = zip(ends, sizes, strict=True)
     return [Chunk(number, range(end - size, end)) for number, (end, size) in enumerate(found)]
+
+
+def stage_of(layout: Layout, chunk: int) -> int:
+    """Return the stage of a chunk: k mod pp, or with dual_pipe there and back again."""
+    if layout.schedule == "dual_pipe":
+        return min(chunk, 2 * layout.pp - 1 - chunk)
+    return chunk % layout.pp
+
+
+def stage_chunks(card: Card, layout: Layout, stage: int) -> list[Chunk]:
+    """Return the chunks of a stage."""
+    return [one for one in chunks(card, layout) if stage_of(layout, one.number) == stage]
 
 
 def alike(card: Card, layers: range) -> list[tuple[int, int]]:
@@ -121,7 +140,8 @@ def table_weights(card: Card, layout: Layout) -> int:
 
 def has_one_table(card: Card, layout: Layout) -> bool:
     """Return whether a stage has the embedding and the output layer as one matrix."""
-    return card.tied_embedding and card.vocabulary > 0 and layout.pp == 1
+    ends = stage_of(layout, layout.pp * layout.chunks - 1) == 0
+    return card.tied_embedding and card.vocabulary > 0 and ends
 
 
 NO_WEIGHTS = Weights(0, 0)
@@ -166,7 +186,7 @@ def chunk_weights(workload: LlmWorkload, chunk: Chunk, *, trained: bool = False)
 
 def stage_weights(workload: LlmWorkload, stage: int, *, trained: bool = False) -> Weights:
     """Return the weights of a stage on a rank, or those that training changes."""
-    own = chunks(workload.model, workload.layout)[stage :: workload.layout.pp]
+    own = stage_chunks(workload.model, workload.layout, stage)
     return _sum([chunk_weights(workload, chunk, trained=trained) for chunk in own])
 
 
@@ -189,6 +209,8 @@ def stage_steps(layout: Layout, stage: int, micro_batches: int) -> list[Step]:
     """Return the steps of a stage in order."""
     if layout.schedule == "zero_bubble":
         return zero_bubble_steps(stage, layout.pp, micro_batches)
+    if layout.schedule == "dual_pipe":
+        return dual_pipe_steps(stage, layout.pp, micro_batches)
     return steps(stage, layout.pp, micro_batches, layout.chunks)
 
 
@@ -198,7 +220,7 @@ def used_units(workload: LlmWorkload, stage: int, order: list[Step]) -> list[Uni
     There is an entry for the embedding (in the backward phase, if it is trained), each layer, and
     the forward phase of the output layer. The gradients of weights need no weights.
     """
-    own = chunks(workload.model, workload.layout)[stage :: workload.layout.pp]
+    own = stage_chunks(workload.model, workload.layout, stage)
     passes = {
         (place, forward): _pass(workload, chunk, forward)
         for place, chunk in enumerate(own)
@@ -322,18 +344,25 @@ def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: in
 def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     """Return the activations of the micro-batches in flight, between forward and backward."""
     card, layout = workload.model, workload.layout
-    # The gradients of weights on the later stages of zero_bubble wait as long as on the first one.
-    longest = 0 if layout.schedule == "zero_bubble" else stage
-    ahead = warm_up(longest, layout.pp, micro_batches, layout.chunks)
-    in_flight = min(ahead + 1, micro_batches * layout.chunks)
+    in_flight = _in_flight(layout, stage, micro_batches)
     most = max(
         sum(number * layer_activations(workload, layer) for layer, number in alike(card, layers))
-        for layers in {chunk.layers for chunk in chunks(card, layout)[stage :: layout.pp]}
+        for layers in {chunk.layers for chunk in stage_chunks(card, layout, stage)}
     )
     tokens = workload.micro_batch * card.sequence // layout.cp
     last = stage == layout.pp - 1
     logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4) if last else 0
     return in_flight * most + logits
+
+
+def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
+    """Return the most micro-batches of a chunk whose activations a stage holds."""
+    if layout.schedule == "dual_pipe":
+        return min(2 * layout.pp + 1, micro_batches * layout.chunks)
+    # The gradients of weights on the later stages of zero_bubble wait as long as on the first one.
+    longest = 0 if layout.schedule == "zero_bubble" else stage
+    ahead = warm_up(longest, layout.pp, micro_batches, layout.chunks)
+    return min(ahead + 1, micro_batches * layout.chunks)
 
 
 def layer_activations(workload: LlmWorkload, layer: int) -> int:

@@ -8,7 +8,8 @@ models", SC 2020; Y. Zhao et al., "PyTorch FSDP", VLDB 2023.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from frontend.collectives.program.program import block_units
@@ -22,14 +23,17 @@ from frontend.workloads.llm.partition import (
     chunk_weights,
     chunks,
     embedding_weights,
+    has_one_table,
     layer_weights,
     output_weights,
+    stage_chunks,
+    stage_of,
     stage_steps,
     stage_weights,
     table_weights,
     used_units,
 )
-from frontend.workloads.llm.schedule import Pass, Step
+from frontend.workloads.llm.schedule import Pass, Step, together
 from frontend.workloads.llm.stream import LAYERS, RECOMPUTE, Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import Plan
@@ -136,8 +140,8 @@ class LayerBuilder:
     input once more for the gradient of the weights. Without it, the ranks all-reduce the sums
     forward, and the gradients of the input backward.
 
-    With the schedule zero_bubble, the backward phase computes the gradients of the input only.
-    `take_weights` then returns what is left of it.
+    If it `splits`, the backward phase computes the gradients of the input only. `take_weights` then
+    returns what is left of it.
     """
 
     def __init__(self, operators: Operators, grid: Grid, stage: int, stream: Stream) -> None:
@@ -154,6 +158,7 @@ class LayerBuilder:
             self.passes = grid.by_super_node(self.groups["ep"])
         self.spread = self.workload.layout.sequence_parallel
         self.splits = self.workload.layout.schedule == "zero_bubble"
+        """Whether gradients of weights have a step of their own."""
         self._later: list[WeightGradient] = []
 
     def forward(self, layer: int) -> None:
@@ -275,9 +280,9 @@ class LayerBuilder:
             stream.compute("attention", "forward", after)
         elif self._exchanges_heads:
             stream.compute("attention", "projections", before)
-            self._heads("attention.heads_all_to_all", operators.heads_bytes)
+            self._heads("attention.heads", *operators.heads_bytes)
             stream.compute("attention", "scores", scores)
-            self._heads("attention.result_all_to_all", operators.result_bytes)
+            self._heads("attention.result", operators.result_bytes)
             stream.compute("attention", "forward", after)
         elif self.groups["cp"].size > 1:
             stream.compute("attention", "projections", before)
@@ -299,9 +304,9 @@ class LayerBuilder:
             first = 0
         elif self._exchanges_heads:
             stream.compute("attention", "output_gradient", after.input_gradient)
-            self._heads("attention.result_gradient_all_to_all", operators.result_bytes)
+            self._heads("attention.result_gradient", *2 * (operators.result_bytes,))
             stream.compute("attention", "scores_gradient", scores.input_gradient)
-            self._heads("attention.heads_gradient_all_to_all", operators.heads_bytes)
+            self._heads("attention.heads_gradient", *operators.heads_bytes)
             first = 0
         elif self.groups["cp"].size > 1:
             self._context("all_gather", "attention.kv_all_gather")
@@ -321,8 +326,24 @@ class LayerBuilder:
         """Whether each rank of cp gets all tokens of some heads."""
         return self.groups["cp"].size > 1 and self.workload.layout.cp_exchange == "all_to_all"
 
-    def _heads(self, name: str, size: int) -> None:
-        self.stream.wait(Transfer("cp", "all_to_all", self.groups["cp"], size), name)
+    def _heads(self, name: str, *sizes: int) -> None:
+        """Exchange tensors one after the other, each with a copy before and one after it.
+
+        The copies bring parts that travel together side by side, and tokens into their order.
+        Copies of a tensor overlap the exchange of the next one.
+        """
+        stream, arrived = self.stream, list[int]()
+        copies = [self.operators.sorted_ps(size) for size in sizes]
+        for size, copy in zip(sizes, copies, strict=True):
+            if copy:
+                stream.compute("attention", "copy", copy)
+            transfer = Transfer("cp", "all_to_all", self.groups["cp"], size)
+            node = stream.issue(transfer, f"{name}_all_to_all", (*stream.done, *arrived[-1:]))
+            arrived += [] if node is None else [node]
+        for node, copy in zip(arrived, copies, strict=True):
+            stream.join([node])
+            if copy:
+                stream.compute("attention", "copy", copy)
 
     def _ring_forward(self, duration: int) -> None:
         """Append the attention to the keys and values of each rank of cp, one after the other.
@@ -335,7 +356,7 @@ class LayerBuilder:
             stream.join(have)
             if turn < ways - 1:
                 have = (stream.shift(self.ring, "attention.kv", size, have),)
-            stream.compute("attention", "scores", part)
+            stream.compute("attention", "scores", part + self.operators.ring_copies_ps(turn)[0])
 
     def _ring_backward(self, duration: int) -> None:
         """Append the gradients of the attention; those of keys and values go around as well.
@@ -349,7 +370,8 @@ class LayerBuilder:
             stream.join(have)
             if turn < ways - 1:
                 have = (stream.shift(self.ring, "attention.kv", size, have),)
-            done = stream.compute("attention", "scores_gradient", part)
+            copies = self.operators.ring_copies_ps(turn)[1]
+            done = stream.compute("attention", "scores_gradient", part + copies)
             summed = (stream.shift(self.ring, "attention.kv_gradient", size, (done, *summed)),)
         stream.join(summed)
 
@@ -443,7 +465,8 @@ def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
 def _update(workload: LlmWorkload, grid: Grid, stages: list[_Stage]) -> None:
     """Add up the gradients of a tied embedding on the first and the last stage, and update."""
     ends = (stages[0], stages[-1])
-    if workload.model.tied_embedding and len(stages) > 1 and workload.lora is None:
+    one = has_one_table(workload.model, workload.layout)
+    if workload.model.tied_embedding and not one and workload.lora is None:
         size = table_weights(workload.model, workload.layout) * workload.gradient_element
         if size:
             groups = grid.across((0, len(stages) - 1))
@@ -470,9 +493,8 @@ class _Stage:
         self.workload, self.operators, self.grid = workload, operators, grid
         self.stage, self.micro_batches = stage, micro_batches
         layout = workload.layout
-        every = chunks(workload.model, layout)
-        self.last_chunk = len(every) - 1
-        self.chunks = every[stage :: layout.pp]
+        self.last_chunk = len(chunks(workload.model, layout)) - 1
+        self.chunks = stage_chunks(workload.model, layout, stage)
         self.order = stage_steps(layout, stage, micro_batches)
         self.coming = used_units(workload, stage, self.order)
         self.weights = stage_weights(workload, stage, trained=True)
@@ -483,8 +505,8 @@ class _Stage:
         self.stream = Stream(plan, workload.algorithms, parts, grid.ranks)
         self.layers = LayerBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
-        # Of each micro-batch: the gradients of weights that are left, with what to reduce then.
-        self.later: dict[int, list[tuple[Weights, list[WeightGradient]]]] = {}
+        # Gradients of weights that are left of a chunk and micro-batch, with what to reduce then.
+        self.later: dict[tuple[int, int], list[tuple[Weights, list[WeightGradient]]]] = {}
 
     def iterate(self, iteration: int) -> None:
         """Append an iteration up to the last reduction of gradients."""
@@ -492,14 +514,19 @@ class _Stage:
         self.ready: list[list[int]] = []
         self.turn = 0
         self._gather_ahead()
-        for step in self.order:
-            chunk = self.chunks[step.chunk]
-            if step.forward:
-                self._forward(step, chunk)
-            elif step.kind == Pass.BACKWARD:
-                self._backward(step, chunk)
+        for steps in together(self.order):
+            if steps[0].kind == Pass.WEIGHTS:
+                self._weight_gradients(steps[0])
+                continue
+            for step in steps:
+                self._receive(step)
+            computations = [partial(self._compute, step) for step in steps]
+            if len(steps) > 1:
+                self.stream.together(*computations)
             else:
-                self._weight_gradients(step)
+                computations[0]()
+            for step in steps:
+                self._send(step)
         self.stream.join(self.data.finish(self.stream.last))
 
     def _gather_ahead(self) -> None:
@@ -520,56 +547,53 @@ class _Stage:
         layers = self.chunks[step.chunk].layers
         return layers if step.forward else layers[::-1]
 
+    def _compute(self, step: Step) -> None:
+        if step.forward:
+            self._forward(step, self.chunks[step.chunk])
+        else:
+            self.layers.splits = step.kind == Pass.INPUT
+            self._backward(step, self.chunks[step.chunk])
+
     def _forward(self, step: Step, chunk: Chunk) -> None:
-        stream = self.stream
         if step.micro_batch == 0:
-            stream.join(self.arriving.get(step.chunk, ()))
-        if chunk.number > 0:
-            self._receive(step, chunk.number)
-        elif self.workload.model.vocabulary:
+            self.stream.join(self.arriving.get(step.chunk, ()))
+        if chunk.number == 0 and self.workload.model.vocabulary:
             self._await_weights()
             self.layers.embed()
         for layer in self._layers(step):
             self._await_weights()
             self.layers.forward(layer)
-        if chunk.number < self.last_chunk:
-            self._send(step, chunk.number + 1)
-        elif self.workload.model.vocabulary:
+        if chunk.number == self.last_chunk and self.workload.model.vocabulary:
             self._await_weights()
             self.layers.output()
 
     def _backward(self, step: Step, chunk: Chunk) -> None:
-        stream, layers, workload = self.stream, self.layers, self.workload
-        if chunk.number < self.last_chunk:
-            self._receive(step, chunk.number + 1)
-        elif workload.model.vocabulary:
+        layers, workload = self.layers, self.workload
+        if chunk.number == self.last_chunk and workload.model.vocabulary:
             layers.output_backward()
             self._collect(step, output_weights(workload, trained=True))
         for layer in self._layers(step):
             self._await_weights()
             layers.backward(layer)
             self._collect(step, layer_weights(workload, layer, trained=True))
-        if chunk.number > 0:
-            self._send(step, chunk.number)
-        elif workload.model.vocabulary and workload.lora is None:
+        if chunk.number == 0 and workload.model.vocabulary and workload.lora is None:
             self._await_weights()
             layers.embed_backward()
             self._collect(step, embedding_weights(workload))
         if self._reduces(step) and not layers.splits:
-            self.data.flush(stream.last)
+            self.data.flush(self.stream.last)
 
     def _collect(self, step: Step, weights: Weights) -> None:
         """Reduce gradients after the latest computation, or after one that is done later."""
         if self.layers.splits:
-            self.later.setdefault(step.micro_batch, []).append(
-                (weights, self.layers.take_weights())
-            )
+            left = self.later.setdefault((step.chunk, step.micro_batch), [])
+            left.append((weights, self.layers.take_weights()))
         elif self._reduces(step):
             self.data.collect(weights, self.stream.last)
 
     def _weight_gradients(self, step: Step) -> None:
         """Compute the gradients of weights that the backward step of a micro-batch has left."""
-        for weights, parts in self.later.pop(step.micro_batch):
+        for weights, parts in self.later.pop((step.chunk, step.micro_batch)):
             self.layers.later_gradients(parts)
             if self._reduces(step):
                 self.data.collect(weights, self.stream.last)
@@ -590,19 +614,27 @@ class _Stage:
             self.stream.join(self.ready[self.turn])
         self.turn += 1
 
-    def _receive(self, step: Step, border: int) -> None:
-        offset, tag = self._neighbour(step, -1 if step.forward else 1), self._tag(step, border)
-        self.stream.receive(offset, self.operators.kept_bytes, tag)
+    def _receive(self, step: Step) -> None:
+        """Receive the activations, or their gradients, that a step begins with."""
+        self._pass_on(step, self.stream.receive, before=True)
 
-    def _send(self, step: Step, border: int) -> None:
-        offset, tag = self._neighbour(step, 1 if step.forward else -1), self._tag(step, border)
-        self.stream.send(offset, self.operators.kept_bytes, tag)
+    def _send(self, step: Step) -> None:
+        self._pass_on(step, self.stream.send, before=False)
 
-    def _neighbour(self, step: Step, way: int) -> int:
-        stages = self.workload.layout.pp
-        return self.grid.stage_offset(self.stage, (self.stage + way) % stages)
+    def _pass_on(
+        self, step: Step, pass_on: Callable[[int, int, int], None], *, before: bool
+    ) -> None:
+        """Pass activations over the border before or after a step, unless it is on this stage."""
+        number = self.chunks[step.chunk].number
+        way = 1 if step.forward != before else -1
+        if not 0 <= number + way <= self.last_chunk:
+            return
+        other = stage_of(self.workload.layout, number + way)
+        if other != self.stage:
+            tag = self._tag(step, max(number, number + way))
+            pass_on(self.grid.stage_offset(self.stage, other), self.operators.kept_bytes, tag)
 
     def _tag(self, step: Step, border: int) -> int:
-        """Return the number of a message over the border before a chunk (forward) or after it."""
+        """Return the number of a message over the border before a chunk."""
         place = (self.stream.iteration * 2 + step.forward) * (self.last_chunk + 2) + border
         return place * self.micro_batches + step.micro_batch + 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise, zip_longest
 from typing import NamedTuple
 
 from frontend.collectives.choices import AnyAlgorithm
@@ -80,12 +81,13 @@ class Stream:
         self._late: list[int] = []
         self._overlapping: list[int] = []
         self._shifts = 0
+        self._together: list[list[range]] = []
         # Nodes that differ between the parts: a field, the dimension that decides, and the values.
         self._various: list[tuple[int, str, str, Sequence[int]]] = []
 
     def compute(self, layer: str, name: str, duration_ps: int | Sequence[int]) -> int:
         """Append a computation, and return its index; the parts may have different durations."""
-        waits = (*self.after, *self._late)
+        waits = self.done
         self._late, self._overlapping = self._overlapping, []
         each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
         own = RECOMPUTE if self.recomputes else layer
@@ -94,6 +96,11 @@ class Stream:
             self._various.append((node, "duration_ps", "ep", each))
         self.after = self.last = (node,)
         return node
+
+    @property
+    def done(self) -> tuple[int, ...]:
+        """What has to be done before the results of the latest computation are complete."""
+        return (*self.after, *self._late)
 
     def wait(
         self, transfer: Transfer | Sequence[Transfer], name: str, overlaps: bool = False
@@ -110,7 +117,7 @@ class Stream:
         overlaps: bool = False,
     ) -> None:
         """Issue collectives with their names together; what follows waits for all of them."""
-        waits = (*self.after, *self._late)
+        waits = self.done
         issued = [self.issue(transfer, name, waits) for transfer, name in transfers]
         nodes = tuple(node for node in issued if node is not None)
         if overlaps:
@@ -164,7 +171,7 @@ class Stream:
 
     def send(self, offset: int, size: int, tag: int) -> None:
         """Send the result of the latest computation to the rank `offset` places on."""
-        self._message(NodeType.SEND, "stage.send", (*self.after, *self._late), offset, size, tag)
+        self._message(NodeType.SEND, "stage.send", self.done, offset, size, tag)
 
     def shift(
         self, ring: tuple[Sequence[int], Sequence[int]], name: str, size: int, after: Iterable[int]
@@ -198,6 +205,22 @@ class Stream:
         """Let what follows also wait for some nodes."""
         self.after = tuple(sorted({*self.after, *nodes}))
 
+    def together(self, *parts: Callable[[], object]) -> None:
+        """Append parts that do not wait for each other; what follows waits for all of them.
+
+        One computes while the tokens of another one travel to experts or back.
+        """
+        begin = self.after, self._late, self._overlapping
+        ends: list[int] = []
+        places = [len(self.nodes)]
+        for part in parts:
+            self.after, self._late, self._overlapping = begin
+            part()
+            ends += (*self.done, *self._overlapping)
+            places.append(len(self.nodes))
+        self.after, self._late, self._overlapping = tuple(sorted(set(ends))), [], []
+        self._together.append([range(*pair) for pair in pairwise(places)])
+
     def traces(self) -> list[Trace]:
         """Return the traces of the stage's ranks, one for each part."""
         found = []
@@ -206,8 +229,34 @@ class Stream:
             for node, name, dimension, values in self._various:
                 value = values[getattr(part, dimension)]
                 nodes[node] = nodes[node]._replace(**{name: value})
-            found.append(Trace(part.ranks, tuple(nodes), peer_modulus=self.world_size))
+            own = self._in_order(nodes)
+            found.append(Trace(part.ranks, tuple(own), peer_modulus=self.world_size))
         return found
+
+    def _in_order(self, nodes: list[Node]) -> list[Node]:
+        """Return nodes in the order in which a rank computes them; parts together take turns."""
+        if not self._together:
+            return nodes
+        order: list[int] = []
+        for parts in self._together:
+            order += range(len(order), parts[0].start)
+            turns = zip_longest(*map(self._between_exchanges, parts), fillvalue=range(0))
+            order += chain.from_iterable(chain.from_iterable(turns))
+        order += range(len(order), len(nodes))
+        places = {node: place for place, node in enumerate(order)}
+        return [
+            nodes[node]._replace(
+                dependencies=tuple(sorted(places[one] for one in nodes[node].dependencies))
+            )
+            for node in order
+        ]
+
+    def _between_exchanges(self, part: range) -> list[range]:
+        """Cut nodes after each exchange of tokens with experts."""
+        exchange = LAYERS.index(COMMUNICATION_LAYERS["ep"])
+        own = [self.nodes[node].layer == exchange for node in part]
+        cuts = [part[place + 1] for place, (one, after) in enumerate(pairwise(own)) if one > after]
+        return [range(*pair) for pair in pairwise((part.start, *cuts, part.stop))]
 
     def _message(
         self, kind: NodeType, name: str, after: Iterable[int], offset: int, size: int, tag: int,

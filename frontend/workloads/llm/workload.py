@@ -88,9 +88,11 @@ class Layout(Model):
     """Pipeline stages."""
     chunks: Count = 1
     """Parts of the layers on each stage. 1: one forward, one backward (1F1B); more: interleaved."""
-    schedule: Literal["1f1b", "zero_bubble"] = "1f1b"
+    schedule: Literal["1f1b", "zero_bubble", "dual_pipe"] = "1f1b"
     """Order of the micro-batches. 1f1b: one forward, one backward. zero_bubble: the gradients of
-    weights are computed later, while a stage would wait for others (ZB-H1)."""
+    weights are computed later, while a stage would wait for others (ZB-H1). dual_pipe: a stage has
+    two chunks, on the way there and back, and one computes forward while the other one computes
+    backward (DualPipeV)."""
     ep: Count = 1
     """Expert parallelism: ranks of dp that share the experts of a layer."""
     dp: Count | None = None

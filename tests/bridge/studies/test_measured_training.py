@@ -53,6 +53,25 @@ def test_a_short_start_and_a_replica_give_the_whole_step(name):
     assert sum(found.parts[part] for part in PARTS) == pytest.approx(found.total)
 
 
+# GPUs: thousand tokens/s and the share of the peak of Megatron-LM, MegaScale (arXiv 2402.15627),
+# table 2.
+MEGASCALE = {
+    256: (39.3, 53.0), 512: (74.1, 49.9), 768: (103.8, 46.7), 1024: (132.7, 44.7),
+    3072: (433.6, 48.7), 6144: (851.6, 47.8), 8192: (1027.9, 43.3), 12288: (1466.8, 41.2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gpus", MEGASCALE)
+def test_steps_of_megascale_are_its_tokens_and_its_share_of_the_peak(gpus):
+    """The table rounds steps to 0.4 %."""
+    run = TABLE.runs[f"megascale-175b-{gpus}"]
+    tokens, share = MEGASCALE[gpus]
+    assert run.measured_s is not None
+    assert run.global_batch * run.sequence / run.measured_s == pytest.approx(1000 * tokens, 0.005)
+    by_share = run._replace(unit="% of the peak", measured=share)
+    assert by_share.measured_s == pytest.approx(run.measured_s, 0.005)
+
+
 def test_the_textbook_is_exact_for_the_run_that_is_fitted():
     for runs in TABLE.groups.values():
         assert textbook_s(runs[0], runs[0]) == pytest.approx(runs[0].measured_s)

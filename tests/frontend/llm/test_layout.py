@@ -105,6 +105,11 @@ WRONG = [
     ({"layout": {"tp": 8, "pp": 1}, "model": CARD | {"heads": 4, "kv_heads": 4}}, "layout.tp: "),
     ({"layout": {"ep": 2}}, "workload.layout.ep: value 2: expected 1, because the model has no"),
     ({"layout": {"chunks": 2}}, "workload.layout.chunks: value 2: expected 1, because there is"),
+    ({"layout": {"schedule": "dual_pipe"}}, "layout.chunks: value (default): expected 2, because"),
+    (
+        {"layout": {"pp": 4, "chunks": 2, "schedule": "dual_pipe"}, "global_batch": 14},
+        "workload.layout.pp: value 4: expected 2 to 3: half of the 7 micro-batches at most",
+    ),
     ({"global_batch": 12}, "workload.global_batch: value 12: expected a multiple of micro_batch"),
     ({"layout": {"order": "tp-pp"}}, "workload.layout.order: value tp-pp: expected tp, cp, ep"),
     ({"layout": {"pp": 16, "dp": None}}, "expected a divisor of the 8 ranks"),

@@ -6,7 +6,13 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.workloads.llm.schedule import Pass, steps, zero_bubble_steps
+from frontend.workloads.llm.schedule import (
+    Pass,
+    dual_pipe_steps,
+    steps,
+    together,
+    zero_bubble_steps,
+)
 from frontend.workloads.plan import NodeType
 
 from .llms import CARD, peer_of, resolved
@@ -94,6 +100,95 @@ def test_bubble_of_zero_bubble_is_the_published_one_exactly(stages, rounds, expe
         assert finished - times.total() == (stages - 1) * each
 
 
+def dual_pipe_end(stages, micro_batches, forward, inputs, weights, both):
+    """Return the end of DualPipe's steps and how long each stage computes, without a network.
+
+    Steps that are computed together begin when both can, take `both`, and end together.
+    """
+    lasts = {
+        Pass.FORWARD: forward, Pass.BACKWARD: inputs + weights, Pass.INPUT: inputs,
+        Pass.WEIGHTS: weights,
+    }  # fmt: skip
+    left = [together(dual_pipe_steps(one, stages, micro_batches))[::-1] for one in range(stages)]
+    done: dict[tuple[bool, int, int], int] = {}
+    free, busy = [0] * stages, [0] * stages
+
+    def needs(stage, step):
+        """Return what has to be done: the pass before, of the chunk before or of the same one."""
+        number = 2 * stages - 1 - stage if step.chunk else stage
+        if step.kind == Pass.WEIGHTS or (step.forward and number == 0):
+            return ()
+        if step.forward:
+            return ((True, number - 1, step.micro_batch),)
+        if number == 2 * stages - 1:
+            return ((True, number, step.micro_batch),)
+        return ((False, number + 1, step.micro_batch),)
+
+    while any(left):
+        able = [
+            stage
+            for stage, own in enumerate(left)
+            if own and all(one in done for step in own[-1] for one in needs(stage, step))
+        ]
+        assert able, "deadlock"
+        for stage in able:
+            pair = left[stage].pop()
+            begin = max([free[stage], *(done[one] for step in pair for one in needs(stage, step))])
+            duration = both if len(pair) == 2 else lasts[pair[0].kind]
+            free[stage], busy[stage] = begin + duration, busy[stage] + duration
+            for step in pair:
+                number = 2 * stages - 1 - stage if step.chunk else stage
+                if step.kind != Pass.WEIGHTS:
+                    done[step.forward, number, step.micro_batch] = free[stage]
+    return max(free), busy
+
+
+@given(st.integers(1, 8), st.integers(0, 12), st.integers(1, 50), st.integers(0, 50))
+def test_bubble_of_dual_pipe_is_the_published_one_exactly(stages, more, each, hidden):
+    """Source: README of deepseek-ai/DualPipe; its PP is twice the stages."""
+    both = 3 * each - min(hidden, each)
+    end, busy = dual_pipe_end(stages, 2 * stages + more, each, each, each, both)
+    # Earlier stages have fewer pairs, so they compute longer and wait for less.
+    assert busy == sorted(busy, reverse=True)
+    assert end - busy[-1] == (stages - 1) * (both + 2 * each - 3 * each)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from([2, 4]), st.integers(2, 4), st.booleans())
+def test_a_plan_of_dual_pipe_takes_as_long_as_its_steps(stages, rounds, experts):
+    model = {"experts": {"count": 4, "top_k": 1, "width": 96}} if experts else {}
+    plan = pipeline(stages, rounds, 2, "dual_pipe", model=CARD | {"vocabulary": 0} | model)
+    finished = max(max(times.values()) for times in ends(plan))
+    trace = plan.all_traces()[0]
+    each = {True: 0, False: 0, None: 0}
+    for node in trace.nodes:
+        last = node.name.split(".")[-1]
+        kind = None if last == "weight_gradient" else "gradient" not in last
+        each[kind] += node.duration_ps
+    chunks = 2 * stages * rounds
+    forward, inputs, weights = (each[kind] // chunks for kind in (True, False, None))
+    whole = forward + inputs + weights
+    end, _ = dual_pipe_end(stages, stages * rounds, forward, inputs, weights, whole)
+    assert finished == end
+
+
+@given(st.integers(1, 8), st.integers(0, 20))
+def test_a_stage_of_dual_pipe_holds_one_more_than_twice_the_stages(stages, more):
+    for stage in range(stages):
+        order = dual_pipe_steps(stage, stages, 2 * stages + more)
+        assert len({step._replace(beside=False) for step in order}) == len(order)
+        held = most = 0
+        for place, step in enumerate(order):
+            held += (step.kind == Pass.FORWARD) - (step.kind in (Pass.BACKWARD, Pass.WEIGHTS))
+            most = max(most, held)
+            if step.kind == Pass.WEIGHTS:
+                assert step._replace(kind=Pass.INPUT) in order[:place]
+            elif not step.forward:
+                assert step._replace(kind=Pass.FORWARD, beside=False) in order[:place]
+        assert held == 0
+        assert most <= 2 * stages + 1
+
+
 @given(st.integers(1, 8), st.integers(1, 20))
 def test_gradients_of_weights_follow_and_no_stage_holds_more_than_the_first(stages, micro_batches):
     for stage in range(stages):
@@ -104,7 +199,7 @@ def test_gradients_of_weights_follow_and_no_stage_holds_more_than_the_first(stag
             held += (step.kind == Pass.FORWARD) - (step.kind == Pass.WEIGHTS)
             assert 0 <= held <= min(stages, micro_batches)
             if step.kind != Pass.FORWARD:
-                before = Pass.FORWARD if step.kind == Pass.BACKWARD else Pass.BACKWARD
+                before = Pass.FORWARD if step.kind == Pass.INPUT else Pass.INPUT
                 assert order.index(step._replace(kind=before)) < place
 
 
@@ -123,12 +218,16 @@ def test_each_step_is_there_once_and_backward_follows_forward(stages, rounds, ch
 
 
 @settings(max_examples=10, deadline=None)
-@given(PIPELINES, st.sampled_from(["tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp", "tp-pp-cp-ep-dp"]))
-def test_every_send_has_its_receive(sizes, order):
+@given(
+    PIPELINES, st.sampled_from(["tp-cp-ep-dp-pp", "pp-dp-ep-cp-tp", "tp-pp-cp-ep-dp"]),
+    st.booleans(),
+)  # fmt: skip
+def test_every_send_has_its_receive(sizes, order, dual):
     stages, rounds, chunks = sizes
+    schedule = {"schedule": "dual_pipe"} if dual and chunks == 2 and rounds > 1 else {}
     resolution = resolved(
         4 * stages,
-        layout={"pp": stages, "chunks": chunks, "tp": 2, "order": order},
+        layout={"pp": stages, "chunks": chunks, "tp": 2, "order": order} | schedule,
         global_batch=2 * stages * rounds,
         iterations=2,
     )

@@ -27,16 +27,19 @@ POWERS = st.sampled_from([1, 2, 4])
     zero=st.integers(0, 3), spread=st.booleans(), experts=st.booleans(),
     recompute=st.sampled_from(["none", "selective", "full"]), overlap=st.booleans(),
     order=st.sampled_from(ORDERS), micro_batch=st.sampled_from([1, 2]),
-    splits=st.booleans(), exchange=st.sampled_from(["all_gather", "ring", "all_to_all"]),
+    schedule=st.sampled_from(["1f1b", "zero_bubble", "dual_pipe"]),
+    exchange=st.sampled_from(["all_gather", "ring", "all_to_all"]),
     gather=st.booleans(), element=st.sampled_from([1, 2]),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    splits, exchange, gather, element,
+    schedule, exchange, gather, element,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
     assume(exchange != "all_to_all" or tp * cp <= CARD["kv_heads"])
-    chunks = chunks if pp > 1 and not splits else 1
+    dual = schedule == "dual_pipe"
+    assume(not dual or pp == 2)
+    chunks = 2 if dual else chunks if pp > 1 and schedule == "1f1b" else 1
     ep = min(ep, dp) if experts else 1
     ranks, batches = tp * cp * pp * dp, 4
     plan = resolved(
@@ -45,7 +48,7 @@ def test_volumes(
         layout={
             "tp": tp, "cp": cp, "pp": pp, "chunks": chunks, "ep": ep, "zero": zero,
             "sequence_parallel": spread, "order": order,
-            "schedule": "zero_bubble" if splits else "1f1b",
+            "schedule": schedule,
             "cp_exchange": exchange,
         },
         global_batch=batches * micro_batch * dp,
@@ -86,9 +89,11 @@ def test_volumes(
     if cp > 1:
         kv = tokens * 2 * CARD["kv_heads"] * 8 // tp * 2
         if exchange == "all_to_all":
-            # Queries and results of 8 heads, keys and values of 4; in all phases.
-            each = tokens // cp * (2 * 8 + 2 * 4) * 8 // tp * 2
-            assert total("context_parallel", "all_to_all") == (2 + again) * layers * each
+            # Queries and results of 8 heads, keys and values of 4; in all phases. Backward, the
+            # results are needed again.
+            head = tokens // cp * 8 // tp * 2
+            each = ((2 + again) * (2 * 8 + 2 * 4) + 8) * head
+            assert total("context_parallel", "all_to_all") == layers * each
         elif exchange == "ring":
             # Keys and values take cp - 1 steps, and their gradients one more, to their owner.
             steps = (2 + again) * (cp - 1) + cp
@@ -100,8 +105,9 @@ def test_volumes(
         sent = tokens // cp // tp * EXPERTS["top_k"] * CARD["hidden"] * 2
         assert total("expert_parallel", "all_to_all") == (4 + 2 * again) * layers * sent
     if pp > 1:
-        # Every border between chunks is passed once forward and once backward.
-        borders = pp * chunks - 1
+        # Every border between chunks is passed once forward and once backward. On the way back,
+        # dual_pipe has one that is inside a stage.
+        borders = pp * chunks - 1 - dual
         size = hidden // tp if spread else hidden
         assert total("pipeline_parallel", "send") == 2 * borders * ends * size
 
