@@ -125,8 +125,9 @@ KNOWN = [run for run in TABLE.runs.values() if not run.blind]
 
 @pytest.mark.parametrize("run", KNOWN, ids=lambda run: run.id)
 def test_published_runs(run: Run) -> None:
-    """The estimates of published layouts are 6 % from their stored simulations.
+    """The estimates of published layouts are 5 % from their stored simulations.
 
-    They leave out a part of the delays of NCCL's all-to-alls, of which LoRA has nine in a layer.
+    With dual_pipe, they are 11 %: exchanges of both phases share links, which they leave out.
     """
-    assert estimated_s(run) == pytest.approx(TABLE.predictions[run.id].one_number_s, rel=0.06)
+    near = 0.11 if "dual_pipe" in run.options else 0.05
+    assert estimated_s(run) == pytest.approx(TABLE.predictions[run.id].one_number_s, rel=near)

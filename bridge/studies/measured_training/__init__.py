@@ -11,12 +11,12 @@ on 4 to 16384 GPUs, of language models and of a recommendation model. All measur
 and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
-cosim study measured-training --scale full --page docs/measured.md   # five minutes of CPU time
+cosim study measured-training --scale full --page docs/measured.md   # eight minutes of CPU time
 ```
 
 It shows the stored predictions of all runs, and simulates those on up to 512 GPUs again; without
 `--scale full`, the smaller ones. `python -m bridge.studies.measured_training.predictions` simulates
-all, in ten minutes of CPU time.
+all, in fifteen minutes of CPU time.
 
 To get the scenario of a row and to run it, such as the first one:
 

@@ -250,7 +250,7 @@ output layer, 4 %), normalisations and projections that are computed again (3 %)
 around experts (2 %); and experts with unequal loads, and what a run over weeks loses, which GPU
 hours have and steps do not. That leaves some 15 % which are not known.
 
-**The time that more GPUs do not shrink** is 0.32 s for 405B on H100 with one efficiency, and 0.18 s
+**The time that more GPUs do not shrink** is 0.32 s for 405B on H100 with one efficiency, and 0.19 s
 with shapes (the second table): in 16 bits, the output layer takes longer, and with it the first and
 the last pass through the pipeline. Part of it are the optimizer's passes over the memory. A rank of
 405B on H100 has 6.3 thousand million weights: to check their gradients, to set them to zero, and to
