@@ -23,13 +23,21 @@ from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
-from bridge.simulator.jobs import job_durations, schedule, settled
+from bridge.simulator.jobs import (
+    job_durations,
+    job_failures,
+    restarted,
+    schedule,
+    settled,
+    with_attempts,
+)
 from bridge.simulator.output_files import OutputFiles, StreamedFile
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario, load_scenario
 from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
+from frontend.resolve.failures import fails
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations
 from frontend.workloads import WORKLOADS
@@ -167,6 +175,13 @@ def run(
         require_bindings()
     with reporter:
         reporter.stage("compiling")
+        if fails(loaded):
+            return restarted(
+                loaded,
+                lambda failed: simulate_stream(
+                    frontend.compile_scenario(loaded, None, failed), hook, reporter, out, watch
+                ),
+            )
         if loaded.queueing == "none":
             return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
@@ -229,7 +244,7 @@ def compile(
 ) -> bytes:
     """Return the stream of a scenario, which the simulator runs.
 
-    This needs no ns-3, unless jobs wait for each other: then it simulates them first.
+    This needs no ns-3, unless jobs wait for each other or fail: then it simulates them first.
 
     Parameters
     ----------
@@ -251,8 +266,12 @@ def compile(
         The file cannot be written.
     """
     loaded = load(scenario, overrides, seed)
-    durations = None if loaded.queueing == "none" else job_durations(run(loaded).to_dict())
-    stream = frontend.compile_scenario(loaded, durations)
+    durations, failed = None, None
+    if fails(loaded):
+        failed = job_failures(run(loaded))
+    elif loaded.queueing != "none":
+        durations = job_durations(run(loaded).to_dict())
+    stream = frontend.compile_scenario(loaded, durations, failed)
     if out is not None:
         write_whole(Path(out), stream)
     return stream
@@ -387,6 +406,7 @@ def simulate_stream(
         raw["scenario"] = header.scenario
         raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
+        raw |= with_attempts(header.scenario, raw)
         raw |= training_rates(header.scenario, raw) | schedule(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
