@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count, takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bridge.results.errors import SimulationError
 from bridge.results.result import Result
@@ -21,7 +22,10 @@ from frontend.resolve.failures import FAILING, Restart, Restarts, downs, name_of
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations, Turn, turns
 
-Simulate = Callable[[Scenario, Durations], Result]
+Keeps = Callable[[Result], bool]
+"""Tells whether a result is the last one, which is saved."""
+
+Simulate = Callable[[Scenario, Durations, Keeps], Result]
 """Simulates a scenario in the order that follows from durations of jobs."""
 
 _MOST_RESTARTS = 1000
@@ -54,16 +58,21 @@ def _settle(scenario: Scenario, simulate: Simulate, durations: Durations) -> Res
     def order(times: Durations) -> list[Turn]:
         return turns(scenario, made.ranks, made, times)
 
-    for _ in range(len(scenario.work) + 1):  # each time, one more start is right at least
-        result = simulate(scenario, durations)
-        found = job_durations(result.to_dict())
-        if order(found) == order(durations):
-            return result
-        durations = found
-    raise SimulationError("queueing: no order of the jobs follows from the times of its own run")
+    result = _repeated(
+        durations,
+        lambda known, keeps: simulate(scenario, known, keeps),
+        lambda result: job_durations(result.to_dict()),
+        order,
+        len(scenario.work) + 1,  # each time, one more start is right at least
+    )
+    if result is None:
+        raise SimulationError(
+            "queueing: no order of the jobs follows from the times of its own run"
+        )
+    return result
 
 
-def restarted(scenario: Scenario, simulate: Callable[[Restarts], Result]) -> Result:
+def restarted(simulate: Callable[[Restarts, Keeps], Result]) -> Result:
     """Return the result of a scenario whose hosts fail.
 
     A failure does not change what happens before it. So what a simulation tells about the first
@@ -71,21 +80,54 @@ def restarted(scenario: Scenario, simulate: Callable[[Restarts], Result]) -> Res
 
     Parameters
     ----------
-    scenario : Scenario
-        The scenario.
     simulate : callable
         Simulates it with some failures of jobs.
     """
-    failed: Restarts = {}
-    for _ in range(_MOST_RESTARTS):
-        result = simulate(failed)
-        found = job_failures(result)
-        if found == failed:
+    first: Restarts = {}
+    result = _repeated(first, simulate, job_failures, dict, _MOST_RESTARTS)
+    if result is None:
+        raise SimulationError(
+            f"events: jobs fail more than {_MOST_RESTARTS} times: expected fewer failures of hosts"
+        )
+    return result
+
+
+Known = TypeVar("Known")
+
+
+def _repeated(
+    known: Known,
+    simulate: Callable[[Known, Keeps], Result],
+    told: Callable[[Result], Known],
+    what: Callable[[Known], Any],
+    most: int,
+) -> Result | None:
+    """Return the result of the first simulation that tells what it was given; None: there is none.
+
+    Parameters
+    ----------
+    known
+        What the first simulation is given; the next ones are given what the one before told.
+    simulate, told : callable
+        Simulates with something that is known, and returns what a result tells.
+    what : callable
+        Returns what of it must agree.
+    most : int
+        Largest number of simulations.
+    """
+    for _ in range(most):
+        agrees = partial(_agrees, told, what, what(known))
+        result = simulate(known, agrees)
+        if agrees(result):
             return result
-        failed = found
-    raise SimulationError(
-        f"events: jobs fail more than {_MOST_RESTARTS} times: expected fewer failures of hosts"
-    )
+        known = told(result)
+    return None
+
+
+def _agrees(
+    told: Callable[[Result], Known], what: Callable[[Known], Any], expected: Any, result: Result
+) -> bool:
+    return bool(what(told(result)) == expected)
 
 
 def job_failures(result: Result) -> Restarts:

@@ -177,18 +177,24 @@ def run(
         reporter.stage("compiling")
         if fails(loaded):
             return restarted(
-                loaded,
-                lambda failed: simulate_stream(
-                    frontend.compile_scenario(loaded, None, failed), hook, reporter, out, watch
+                lambda failed, keeps: simulate_stream(
+                    frontend.compile_scenario(loaded, None, failed),
+                    hook,
+                    reporter,
+                    out,
+                    watch,
+                    keeps,
                 ),
             )
         if loaded.queueing == "none":
             return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
-        def simulate(changed: Scenario, durations: Durations) -> Result:
+        def simulate(
+            changed: Scenario, durations: Durations, keeps: Callable[[Result], bool]
+        ) -> Result:
             stream = frontend.compile_scenario(changed, durations)
             if changed.fabric == loaded.fabric:
-                return simulate_stream(stream, hook, reporter, out, watch)
+                return simulate_stream(stream, hook, reporter, out, watch, keeps)
             return simulate_stream(stream, None, Reporter(), None, Stopwatch())
 
         return settled(loaded, simulate)
@@ -341,6 +347,7 @@ def simulate_stream(
     reporter: Reporter,
     out: str | os.PathLike[str] | None,
     watch: Stopwatch,
+    keeps: Callable[[Result], bool] = lambda _: True,
 ) -> Result:
     """Build and run a stream, and save its result; raise if the result is not complete.
 
@@ -352,6 +359,8 @@ def simulate_stream(
         As for `run`.
     watch : Stopwatch
         What the run cost until now.
+    keeps : callable, optional
+        Tells whether a complete result is saved. By default, it is; a partial one always is.
 
     Raises
     ------
@@ -410,7 +419,7 @@ def simulate_stream(
         raw |= training_rates(header.scenario, raw) | schedule(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
-        if folder is not None:
+        if folder is not None and (result.status != "complete" or keeps(result)):
             file = None
             try:
                 file = result.save(folder)

@@ -13,6 +13,7 @@ import bridge
 from bridge.batch.cluster import estimate
 from bridge.batch.interference import points
 from bridge.batch.parts import PartFailures
+from bridge.results.result import Result
 from frontend import ScenarioError, load_scenario
 from tests.bridge.job_parts import CLOS, FLAT, RING
 from tests.bridge.test_jobs import FABRICS, KINDS, ONE_LINK, TO_ALL, job, measured, ps, run, times
@@ -252,3 +253,19 @@ def test_a_stream_has_the_failures(tmp_path) -> None:
     replayed = bridge.replay(tmp_path / "a.stream")
     assert len(only(replayed).failures) == 1
     assert measured(replayed) == measured(bridge.run(content))
+
+
+@pytest.mark.parametrize("queue", [False, True])
+def test_a_folder_is_written_once(tmp_path, monkeypatch, queue) -> None:
+    """Not for each of the simulations that lead to the last one."""
+    saved = []
+    save = Result.save
+    monkeypatch.setattr(Result, "save", lambda self, folder: saved.append(1) or save(self, folder))
+    jobs = [job("a", RING, ranks=6, iterations=4), job("b", RING, ranks=4), job("c", RING, ranks=2)]
+    jobs[2]["arrival"] = "10us"
+    more: dict[str, Any] = {"events": [down("300us", "400us"), down("900us", "950us")]}
+    more = {"queueing": "backfill"} if queue else more
+    content = {"topology": FLAT, "jobs": jobs if queue else jobs[:1], **more}
+    result = bridge.run(content, out=tmp_path / "out")
+    assert saved == [1]
+    assert measured(bridge.run(tmp_path / "out" / "result.json")) == measured(result)
