@@ -375,7 +375,7 @@ class Topology(_message.Message):
     def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ..., endpoints: _Optional[int] = ..., rank_class: _Optional[_Iterable[int]] = ..., path_transport: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
-    __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm")
+    __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm", "job", "paths")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LINK_DOWN: _ClassVar[NetworkEvent.Kind]
@@ -383,11 +383,13 @@ class NetworkEvent(_message.Message):
         LINK_RATE: _ClassVar[NetworkEvent.Kind]
         LINK_LOSS: _ClassVar[NetworkEvent.Kind]
         COMPUTE: _ClassVar[NetworkEvent.Kind]
+        JOB_FAILURE: _ClassVar[NetworkEvent.Kind]
     LINK_DOWN: NetworkEvent.Kind
     LINK_UP: NetworkEvent.Kind
     LINK_RATE: NetworkEvent.Kind
     LINK_LOSS: NetworkEvent.Kind
     COMPUTE: NetworkEvent.Kind
+    JOB_FAILURE: NetworkEvent.Kind
     KIND_FIELD_NUMBER: _ClassVar[int]
     TIME_PS_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -398,6 +400,8 @@ class NetworkEvent(_message.Message):
     FACTOR_PPM_FIELD_NUMBER: _ClassVar[int]
     JITTER_PPM_FIELD_NUMBER: _ClassVar[int]
     SPREAD_PPM_FIELD_NUMBER: _ClassVar[int]
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    PATHS_FIELD_NUMBER: _ClassVar[int]
     kind: NetworkEvent.Kind
     time_ps: int
     text: str
@@ -408,7 +412,9 @@ class NetworkEvent(_message.Message):
     factor_ppm: int
     jitter_ppm: int
     spread_ppm: int
-    def __init__(self, kind: _Optional[_Union[NetworkEvent.Kind, str]] = ..., time_ps: _Optional[int] = ..., text: _Optional[str] = ..., links: _Optional[_Iterable[int]] = ..., rate_bps: _Optional[int] = ..., loss_ppb: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., factor_ppm: _Optional[int] = ..., jitter_ppm: _Optional[int] = ..., spread_ppm: _Optional[int] = ...) -> None: ...
+    job: int
+    paths: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, kind: _Optional[_Union[NetworkEvent.Kind, str]] = ..., time_ps: _Optional[int] = ..., text: _Optional[str] = ..., links: _Optional[_Iterable[int]] = ..., rate_bps: _Optional[int] = ..., loss_ppb: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., factor_ppm: _Optional[int] = ..., jitter_ppm: _Optional[int] = ..., spread_ppm: _Optional[int] = ..., job: _Optional[int] = ..., paths: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Traffic(_message.Message):
     __slots__ = ("text", "begin_ps", "end_ps", "sources", "targets", "interval_ps", "burst", "sizes", "cumulative_ppb", "seed", "route")

@@ -190,6 +190,7 @@ def _signed(error: float) -> str:
 
 def _jobs(result: Result) -> Table:
     placed = {job.name: job for job in result.schedule.jobs} if result.schedule else {}
+    fails = any(job.failures for job in result.jobs or ())
     rows = []
     for job in result.jobs or ():
         times = [iteration.time_ns for iteration in job.iterations]
@@ -201,11 +202,14 @@ def _jobs(result: Result) -> Table:
             own = placed[job.name]
             row[1:1] = [str(len(own.ranks)), time_text(own.arrival_ns), time_text(own.waiting_ns)]
             row.append(time_text(own.completion_ns))
+        if fails:
+            row.append(str(len(job.failures)))
         rows.append(row)
+    more = ("failures",) if fails else ()
     if not placed:
-        return table(("job", "start", "iterations", "mean", "longest"), rows)
+        return table(("job", "start", "iterations", "mean", "longest", *more), rows)
     headings = ("job", "ranks", "arrival", "waiting", "start", "iterations", "mean", "longest")
-    return table((*headings, "completion"), rows)
+    return table((*headings, "completion", *more), rows)
 
 
 def _schedule(schedule: Schedule) -> Table:

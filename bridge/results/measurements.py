@@ -80,6 +80,17 @@ class JobIteration(Block):
     """end_ns - start_ns."""
 
 
+class JobFailure(Block):
+    """A failure of a job, because hosts of it failed."""
+
+    at_ns: float
+    """When the job failed. What it ran was dropped."""
+    restart_ns: float
+    """When it began to read its checkpoint, or to run if it reads none."""
+    iteration: int
+    """The iteration with which it went on: it repeats those since its last checkpoint."""
+
+
 class Job(Block):
     """One of the jobs that share a cluster."""
 
@@ -88,7 +99,9 @@ class Job(Block):
     start_ns: float
     """The job has arrived, and its servers are free and linked."""
     iterations: tuple[JobIteration, ...]
-    """The iterations that have ended."""
+    """The iterations that have ended; those that a failure made the job repeat are here once."""
+    failures: tuple[JobFailure, ...] = ()
+    """The failures of the job."""
 
 
 class ScheduledJob(Block):

@@ -23,13 +23,21 @@ from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
-from bridge.simulator.jobs import job_durations, schedule, settled
+from bridge.simulator.jobs import (
+    job_durations,
+    job_failures,
+    restarted,
+    schedule,
+    settled,
+    with_attempts,
+)
 from bridge.simulator.output_files import OutputFiles, StreamedFile
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario, load_scenario
 from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
+from frontend.resolve.failures import fails
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations
 from frontend.workloads import WORKLOADS
@@ -167,13 +175,26 @@ def run(
         require_bindings()
     with reporter:
         reporter.stage("compiling")
+        if fails(loaded):
+            return restarted(
+                lambda failed, keeps: simulate_stream(
+                    frontend.compile_scenario(loaded, None, failed),
+                    hook,
+                    reporter,
+                    out,
+                    watch,
+                    keeps,
+                ),
+            )
         if loaded.queueing == "none":
             return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
-        def simulate(changed: Scenario, durations: Durations) -> Result:
+        def simulate(
+            changed: Scenario, durations: Durations, keeps: Callable[[Result], bool]
+        ) -> Result:
             stream = frontend.compile_scenario(changed, durations)
             if changed.fabric == loaded.fabric:
-                return simulate_stream(stream, hook, reporter, out, watch)
+                return simulate_stream(stream, hook, reporter, out, watch, keeps)
             return simulate_stream(stream, None, Reporter(), None, Stopwatch())
 
         return settled(loaded, simulate)
@@ -229,7 +250,7 @@ def compile(
 ) -> bytes:
     """Return the stream of a scenario, which the simulator runs.
 
-    This needs no ns-3, unless jobs wait for each other: then it simulates them first.
+    This needs no ns-3, unless jobs wait for each other or fail: then it simulates them first.
 
     Parameters
     ----------
@@ -251,8 +272,12 @@ def compile(
         The file cannot be written.
     """
     loaded = load(scenario, overrides, seed)
-    durations = None if loaded.queueing == "none" else job_durations(run(loaded).to_dict())
-    stream = frontend.compile_scenario(loaded, durations)
+    durations, failed = None, None
+    if fails(loaded):
+        failed = job_failures(run(loaded))
+    elif loaded.queueing != "none":
+        durations = job_durations(run(loaded).to_dict())
+    stream = frontend.compile_scenario(loaded, durations, failed)
     if out is not None:
         write_whole(Path(out), stream)
     return stream
@@ -322,6 +347,7 @@ def simulate_stream(
     reporter: Reporter,
     out: str | os.PathLike[str] | None,
     watch: Stopwatch,
+    keeps: Callable[[Result], bool] = lambda _: True,
 ) -> Result:
     """Build and run a stream, and save its result; raise if the result is not complete.
 
@@ -333,6 +359,8 @@ def simulate_stream(
         As for `run`.
     watch : Stopwatch
         What the run cost until now.
+    keeps : callable, optional
+        Tells whether a complete result is saved. By default, it is; a partial one always is.
 
     Raises
     ------
@@ -387,10 +415,11 @@ def simulate_stream(
         raw["scenario"] = header.scenario
         raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
+        raw |= with_attempts(header.scenario, raw)
         raw |= training_rates(header.scenario, raw) | schedule(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
-        if folder is not None:
+        if folder is not None and (result.status != "complete" or keeps(result)):
             file = None
             try:
                 file = result.save(folder)

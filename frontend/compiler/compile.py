@@ -21,6 +21,7 @@ from frontend.errors import RefusedError
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import Messages, background, happenings
+from frontend.resolve.failures import Restarts
 from frontend.resolve.queueing import Durations
 from frontend.resolve.resolved import marks_by_rate
 from frontend.scenario import Scenario
@@ -197,7 +198,9 @@ _CLASSES = 2
 """Classes of each priority that a workload gives."""
 
 
-def compile_scenario(scenario: Scenario, durations: Durations | None = None) -> bytes:
+def compile_scenario(
+    scenario: Scenario, durations: Durations | None = None, restarts: Restarts | None = None
+) -> bytes:
     """Return the network-API stream of a scenario.
 
     The same scenario and version of cosim give the same bytes on every machine.
@@ -208,6 +211,8 @@ def compile_scenario(scenario: Scenario, durations: Durations | None = None) -> 
         The scenario.
     durations : mapping, optional
         How long jobs run, if they wait for each other; by default, what they are expected to.
+    restarts : mapping, optional
+        The failures of jobs, if hosts fail; by default, there are none.
 
     Raises
     ------
@@ -215,7 +220,7 @@ def compile_scenario(scenario: Scenario, durations: Durations | None = None) -> 
         If `frontend.resolve.resolve` raises it, or an algorithm does not support the number of
         ranks of a collective.
     """
-    return encode(records(resolve(scenario, durations)))
+    return encode(records(resolve(scenario, durations, restarts)))
 
 
 def validate_scenario(scenario: Scenario) -> None:
@@ -346,6 +351,7 @@ def _fabric_records(
     every = add_background(dense, background(scenario, network.ranks), connections.others)
     topology = networks.topology_record(resolved, every, connections)
     add_events(topology, resolved, connections.others)
+    networks.add_failures(topology, resolved, connections)
     yield api.Record(topology=topology)
 
 

@@ -10,7 +10,7 @@ from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
-from frontend.network_api_pb2 import Reconfiguration, Topology
+from frontend.network_api_pb2 import NetworkEvent, Reconfiguration, Topology
 from frontend.resolve import Resolved
 from frontend.resolve.jobs import rank_classes
 from frontend.resolve.queueing import ROUTES_OF_TURN, places
@@ -120,9 +120,11 @@ class Connections:
         """Number of routes of a turn in the stream."""
         self.others = span * turns
         """The route of other traffic, which comes after those of all jobs."""
+        self._job: list[int] = []
         self._of = np.full((turns, resolved.network.nodes), -1, np.int64)
         for turn, place in zip(order, where, strict=True):
-            self._of[place, list(turn.members)] = turn.job
+            self._of[place, list(turn.members)] = len(self._job)
+            self._job.append(turn.job)
 
     def routes(self, planned: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the routes in the stream that stand for some routes of the plan."""
@@ -146,11 +148,16 @@ class Connections:
         of_job : sequence of int
             A value for each job of `Scenario.work`.
         """
-        turn = flows[:, 2] // self._span
-        is_of_job = turn < len(self._of)
-        turn = np.where(is_of_job, turn, 0)
-        job = np.maximum(self._of[turn, flows[:, 0]], self._of[turn, flows[:, 1]])
-        return np.where(is_of_job & (job >= 0), np.array(of_job, np.int64)[job], 0)
+        turn = self.turns(flows)
+        return np.where(turn >= 0, np.array(of_job, np.int64)[np.array(self._job)[turn]], 0)
+
+    def turns(self, flows: Flows) -> NDArray[np.int64]:
+        """Return the index in `Resolved.turns` of each flow of the stream; -1: other traffic."""
+        place = flows[:, 2] // self._span
+        is_of_job = place < len(self._of)
+        place = np.where(is_of_job, place, 0)
+        turn = np.maximum(self._of[place, flows[:, 0]], self._of[place, flows[:, 1]])
+        return np.where(is_of_job, turn, -1)
 
 
 class Transports(NamedTuple):
@@ -246,6 +253,31 @@ def topology_record(resolved: Resolved, flows: Flows, connections: Connections) 
     for name, values in columns.items():
         append(record, name, values)
     return record
+
+
+def add_failures(record: Topology, resolved: Resolved, connections: Connections) -> None:
+    """Write the failures of jobs into the record of a network."""
+    if not resolved.restarts:
+        return
+    source, target = (np.array(ends, np.int64) for ends in (record.path_source, record.path_target))
+    pair = source * resolved.network.nodes + target
+    first = np.maximum.accumulate(np.where(np.diff(pair, prepend=-1) != 0, np.arange(len(pair)), 0))
+    count = resolved.connection_routes(np.zeros(1, np.int64)).shape[1]
+    route = (np.arange(len(pair)) - first) // count
+    turns = connections.turns(np.column_stack([source, target, route]))
+    for number, turn in enumerate(resolved.turns):
+        job = resolved.scenario.work[turn.job].job
+        assert job is not None
+        failed = resolved.restarts.get(job.name, ())
+        if turn.attempt < len(failed):
+            record.events.add(
+                kind=NetworkEvent.JOB_FAILURE,
+                time_ps=failed[turn.attempt].failed,
+                text=f"job {job.name} fails, and begins again with iteration "
+                f"{failed[turn.attempt].first}",
+                job=number + 1,
+                paths=np.flatnonzero(turns == number).tolist(),
+            )
 
 
 def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.integer]]:

@@ -10,6 +10,7 @@ from frontend.collectives.registry import ALGORITHMS, algorithm_names
 from frontend.errors import RefusedError
 from frontend.fabrics import CHANGING, CLASSED, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
+from frontend.resolve.failures import downs, fails
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import turns
 from frontend.scenario import Scenario
@@ -80,6 +81,7 @@ def check_events(scenario: Scenario, made: Layout) -> None:
     if scenario.events:
         happenings(scenario, made.network(0))
         background(scenario, made.ranks)
+        downs(scenario, made)
 
 
 def _fabric(scenario: Scenario) -> Problems:
@@ -232,10 +234,13 @@ def _system(scenario: Scenario) -> Problems:
 
 def _workload(scenario: Scenario, made: Layout) -> Problems:
     """Check that the work divides over the ranks and that the algorithms support it."""
+    if fails(scenario) and not scenario.jobs:
+        yield "workload", "expected jobs instead, because hosts fail, and with them jobs"
     if scenario.jobs:
         yield from _jobs(scenario)
         yield from _storage(scenario, made.ranks)
         yield from _transports(scenario)
+        yield from _failures(scenario)
         yield from _classes(scenario)
         yield from _routes(scenario)
     works, checked = scenario.work, set()
@@ -266,16 +271,19 @@ def _jobs(scenario: Scenario) -> Problems:
 
 def _storage(scenario: Scenario, ranks: int) -> Problems:
     """Check the ranks from which jobs read checkpoints."""
-    for number, job in enumerate(scenario.jobs):
-        if job.restore is None:
-            continue
-        path = f"jobs.{number}.restore"
+    given = [
+        (f"jobs.{number}.{key}", read)
+        for number, job in enumerate(scenario.jobs)
+        for key, read in (("restore", job.restore), ("recovery.restore", job.recovery.restore))
+        if read is not None
+    ]
+    for path, read in given:
         if TOPOLOGIES[scenario.topology.family].optimised:
             because = "because an optimiser makes the links of this topology for the workloads"
             yield path, f"expected no value, {because}"
-        if max(job.restore.storage) >= ranks:
+        if max(read.storage) >= ranks:
             yield f"{path}.storage", f"expected ranks from 0 to {ranks - 1}"
-        if len(set(job.restore.storage)) < len(job.restore.storage):
+        if len(set(read.storage)) < len(read.storage):
             yield f"{path}.storage", "expected each rank once"
 
 
@@ -307,6 +315,20 @@ def _transports(scenario: Scenario) -> Problems:
         given = re.compile(rf"\b(?=transport\.({'|'.join(job.transport.model_fields_set)})\b)")
         for path, expected in found:
             yield given.sub(prefix, path), given.sub(prefix, expected)
+
+
+def _failures(scenario: Scenario) -> Problems:
+    """Check that jobs can fail, if hosts do."""
+    if not fails(scenario):
+        return
+    because = "because hosts fail"
+    if scenario.fabric == "native":
+        fabrics = _either(tuple(name for name in FABRICS if name != "native"))
+        yield "fabric", f"expected {fabrics}, {because}, and ns-3's sockets cannot be dropped"
+    if scenario.queueing != "none":
+        yield "queueing", f"expected none, {because}, and jobs keep their ranks"
+    if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
+        yield "topology.reconfiguration", f"expected no value, {because}"
 
 
 def _classes(scenario: Scenario) -> Problems:

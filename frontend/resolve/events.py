@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from frontend.errors import RefusedError
 from frontend.scenario import Scenario
 from frontend.schema.events import (
+    HostDown,
+    HostFailures,
     Incast,
     LinkDown,
     LinkEvent,
@@ -191,6 +193,8 @@ def happenings(scenario: Scenario, network: Network) -> list[Happening]:
         path = f"events.{number}"
         if isinstance(event, Straggler):
             found += slower(event, slowed_ranks(event, network.ranks), settings)
+        elif isinstance(event, HostDown | HostFailures):
+            continue  # they are events of jobs
         elif isinstance(event, LinkRate | LinkLoss):
             found += changed(event, finder.between(event, path), network, settings)
         else:

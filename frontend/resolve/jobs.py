@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from frontend.errors import ScenarioError
+from frontend.resolve.failures import name_of
 from frontend.resolve.placement import Ranks
 from frontend.resolve.queueing import ROUTES_OF_TURN, Turn, places
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job, Work
+from frontend.scenario.work import Job, Work, work_of_job
 from frontend.topologies import Layout
 from frontend.topologies.registry import LinkChanges
 from frontend.transports import PROTOCOLS
@@ -65,12 +66,19 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
         return work.kind.plan(work.workload, layout, work.collective)
     queues = scenario.queueing != "none"
     works = scenario.work
-    waits = queues or any(_waits(work.job) for work in works if work.job is not None)
+    waits = (
+        queues
+        or any(_waits(work.job) for work in works if work.job is not None)
+        or any(turn.attempt for turn in order)
+    )
     whole = Composition(layout, (WAITS,) if waits else (), routes=ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
     starts = _Queue(whole) if queues else None
     for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):
         work = works[turn.job]
+        assert work.job is not None
+        if turn.attempt:
+            work = _attempt(work, turn)
         assert work.job is not None
         own, first = plans.of(work, len(turn.members))
         placed = Placed(
@@ -89,6 +97,19 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
         else:
             starts.add(placed, work.job, turn, restore)
     return whole.plan()
+
+
+def _attempt(work: Work, turn: Turn) -> Work:
+    """Return a job as it goes on after a failure."""
+    job = work.job
+    assert job is not None
+    begun = {
+        "name": name_of(job, turn.attempt),
+        "arrival": turn.begin,
+        "iterations": iterations(work) - turn.first,
+        "restore": job.recovery.restore if turn.first else job.restore,
+    }
+    return work_of_job(int(work.prefix.split(".")[1]), work.label, job.model_copy(update=begun))
 
 
 def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[int]:
@@ -207,14 +228,18 @@ class _Plans:
     def __init__(self, layout: Layout, whole: Composition) -> None:
         self._layout = layout
         self._whole = whole
-        self._found: dict[str, tuple[Plan, int]] = {}
+        self._found: dict[tuple[str, int], tuple[Plan, int]] = {}
+        self._layers: dict[str, int] = {}
 
     def of(self, work: Work, ranks: int) -> tuple[Plan, int]:
         """Return the plan of a job, and the index of its first layer in the composition."""
-        if work.prefix not in self._found:
+        key = work.prefix, iterations(work)
+        if key not in self._found:
             own = own_plan(work, self._layout, ranks)
-            self._found[work.prefix] = own, self._whole.add_layers(work.label, own)
-        return self._found[work.prefix]
+            if work.prefix not in self._layers:
+                self._layers[work.prefix] = self._whole.add_layers(work.label, own)
+            self._found[key] = own, self._layers[work.prefix]
+        return self._found[key]
 
 
 class _Queue:

@@ -37,6 +37,12 @@ class Turn(NamedTuple):
     """Its ranks."""
     after: int | None
     """The job whose end lets it start; None if it starts when it arrives."""
+    attempt: int = 0
+    """How often the job has failed before."""
+    begin: int | None = None
+    """When a later attempt begins [ps]."""
+    first: int = 0
+    """The iteration with which it begins."""
 
 
 def turns(

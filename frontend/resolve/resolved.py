@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from frontend.errors import RefusedError
 from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
+from frontend.resolve.failures import Restarts, attempts
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations, Turn, turns
 from frontend.scenario import Scenario
@@ -37,11 +38,14 @@ class Resolved:
         The layout of the topology.
     durations : mapping, optional
         How long jobs run, if they wait for each other.
+    restarts : mapping, optional
+        The failures of jobs, if hosts fail.
     """
 
     scenario: Scenario
     layout: Layout
     durations: Durations | None = None
+    restarts: Restarts | None = None
 
     @property
     def ranks(self) -> int:
@@ -118,8 +122,9 @@ class Resolved:
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """The jobs in the order in which they start, with their ranks."""
-        return turns(self.scenario, self.ranks, self.layout, self.durations)
+        """The attempts of jobs in the order in which the jobs start, with their ranks."""
+        order = turns(self.scenario, self.ranks, self.layout, self.durations)
+        return attempts(self.scenario, order, self.restarts or {})
 
     @cached_property
     def plan(self) -> Plan:
@@ -127,7 +132,9 @@ class Resolved:
         return jobs.plan(self.scenario, self.layout, self.turns)
 
 
-def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
+def resolve(
+    scenario: Scenario, durations: Durations | None = None, restarts: Restarts | None = None
+) -> Resolved:
     """Return a scenario with its layout, network and plan.
 
     Parameters
@@ -136,6 +143,8 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
         The scenario.
     durations : mapping, optional
         How long jobs run, if they wait for each other; by default, what they are expected to.
+    restarts : mapping, optional
+        The failures of jobs, if hosts fail; by default, there are none.
 
     Raises
     ------
@@ -159,7 +168,7 @@ def resolve(scenario: Scenario, durations: Durations | None = None) -> Resolved:
         check_graph(scenario, made)
     except RefusedError as error:
         raise scenario.refusal(error) from None
-    return Resolved(scenario, made, durations)
+    return Resolved(scenario, made, durations, restarts)
 
 
 def marks_by_rate(scenario: Scenario) -> bool:

@@ -178,7 +178,11 @@ class Scenario(Model):
     def storage(self) -> frozenset[int]:
         """The ranks from which jobs read checkpoints."""
         return frozenset(
-            rank for job in self.jobs if job.restore is not None for rank in job.restore.storage
+            rank
+            for job in self.jobs
+            for read in (job.restore, job.recovery.restore)
+            if read is not None
+            for rank in read.storage
         )
 
     @property

@@ -103,6 +103,18 @@ class Restore(Model):
     storage."""
 
 
+class Recovery(Model):
+    """How a job goes on after a failure of its hosts."""
+
+    interval: Count | None = None
+    """Iterations between two checkpoints, which take no time to write. After a failure, the job
+    repeats the iterations since the last one; null: no checkpoints, it begins again."""
+    restart: Time = Time.parse("0s")
+    """Time from when all of its ranks are up until it begins to read the checkpoint."""
+    restore: Restore | None = None
+    """The checkpoint that it reads over the network; null: reading takes no time."""
+
+
 class Job(Model):
     """One of several jobs that share the network: a workload on ranks of its own."""
 
@@ -143,6 +155,8 @@ class Job(Model):
     restore: Restore | None = None
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""
+    recovery: Recovery = Recovery()
+    """How the job goes on after a failure of its hosts (`host_down`, `host_failures`)."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None

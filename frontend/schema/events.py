@@ -110,6 +110,34 @@ class SwitchDown(Event):
     """The name of the switch."""
 
 
+class HostDown(Event):
+    """Hosts fail. A job with one of their ranks fails, too: what it runs is dropped, and it goes on
+    when all of its ranks are up (`jobs[].recovery`)."""
+
+    event: Literal["host_down"]
+    """Hosts fail, and with them the jobs that have their ranks."""
+    ranks: RankList
+    """One rank, or a list of ranks, whose hosts fail."""
+    until: PositiveTime
+    """When they are up again."""
+
+
+class HostFailures(Event):
+    """Hosts fail at random times, which depend on `seed` alone. A host is a server of the topology,
+    or a rank if there are none. See `host_down`."""
+
+    event: Literal["host_failures"]
+    """Hosts fail at random times, and with them the jobs that have their ranks."""
+    ranks: RankList | None = None
+    """Ranks whose hosts can fail; null: all."""
+    mtbf: PositiveTime
+    """Mean time from the repair of a host to its next failure (exponential)."""
+    repair: PositiveTime
+    """Time until it is up again."""
+    until: PositiveTime
+    """When hosts cease to fail."""
+
+
 Deviation = Annotated[float, Field(ge=0, le=1)]
 """Standard deviation of the logarithm of a factor."""
 
@@ -171,6 +199,15 @@ class Incast(Event):
 
 
 AnyEvent = Annotated[
-    LinkDown | LinkFlap | LinkRate | LinkLoss | SwitchDown | Straggler | Traffic | Incast,
+    LinkDown
+    | LinkFlap
+    | LinkRate
+    | LinkLoss
+    | SwitchDown
+    | HostDown
+    | HostFailures
+    | Straggler
+    | Traffic
+    | Incast,
     Discriminator("event"),
 ]

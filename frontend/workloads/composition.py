@@ -19,6 +19,10 @@ from frontend.topologies.registry import Layout
 from frontend.workloads.plan import Issue, Node, Plan, Ranks, columns
 from topology_gen.networks.shards import routes_of_turn
 
+_TAGS_OF_TURN = 2**48
+"""Distance between the tags of messages of two jobs with the same ranks. The first can fail, and
+leave receives behind."""
+
 _TAGS = 2**32
 """Distance between the tags of timers of two jobs."""
 
@@ -174,7 +178,16 @@ class Composition:
             size, begin = size + own.size, size + own.size
             first += len(job.plan.issues)
             # The next time begins when this one is done on these ranks.
-            timers = [Node(f"{job.name}.again", NodeType.TIMER, 0, 0, dependencies=done)]
+            timers = [
+                Node(
+                    f"{job.name}.again",
+                    NodeType.TIMER,
+                    layer=0,
+                    iteration=(turn + 1) * span,
+                    dependencies=done,
+                    job=len(self._jobs),
+                )
+            ]
         return done
 
     def _placed(self, job: Placed, rank: int, nodes: NodeColumns) -> NodeColumns:
@@ -184,13 +197,14 @@ class Composition:
         members = np.array(job.members, np.uint32)
         shared = (nodes.type == NodeType.TIMER) & (nodes.tag != 0)
         number = len(self._jobs)
+        own, later = np.uint64(number * _TAGS), np.uint64(job.turn * _TAGS_OF_TURN)
         return replace(
             nodes,
             names=[f"{job.name}.{name}" for name in nodes.names],
             layer=(nodes.layer + job.first_layer).astype(np.uint32),
             peer=np.where(messages, members[np.where(messages, peer, 0)], 0).astype(np.uint32),
             peer_modulus=0,
-            tag=np.where(shared, nodes.tag + np.uint64(number * _TAGS), nodes.tag),
+            tag=np.where(shared, nodes.tag + own, nodes.tag + messages * later),
             route=np.where(
                 nodes.type == NodeType.SEND, nodes.route + job.turn * self._routes, 0
             ).astype(np.uint32),

@@ -37,7 +37,7 @@ LinkEvents::LinkEvents(const Topology& topology, Fabric& fabric, const RunObserv
 {
     for (uint32_t event = 0; event < topology.events.size(); ++event)
     {
-        if (topology.events[event].kind != EventKind::COMPUTE)
+        if (topology.events[event].ChangesLinks())
         {
             m_pending += IsSwitching(topology.events[event].kind) ? 1 : 0;
             Simulator::Schedule(TimeStep(topology.events[event].timePs),

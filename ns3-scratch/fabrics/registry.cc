@@ -118,7 +118,7 @@ MakeExpress(const Topology& topology, const Settings& settings)
             ChoosePorts(setup.topology, setup.settings));
     };
     if (!settings.replay || !topology.HasFixedPaths() || !CanReplay(settings) ||
-        topology.pauseFrameBytes > 0 || topology.HasClasses())
+        topology.pauseFrameBytes > 0 || topology.HasClasses() || topology.HasFailures())
     {
         return std::make_unique<PacketFabric>(topology, settings, make);
     }
@@ -148,6 +148,11 @@ MakeNative(const Topology& topology, const Settings& settings)
     {
         throw std::invalid_argument(
             "topology: the fabric \"native\" has ns-3's devices, which cannot be paused");
+    }
+    if (topology.HasFailures())
+    {
+        throw std::invalid_argument(
+            "topology: jobs fail, but on the fabric \"native\", ns-3's sockets cannot be dropped");
     }
     const auto make = [](const DatapathSetup& setup, DatapathClient& client) {
         return std::make_unique<NativeDatapath>(setup,

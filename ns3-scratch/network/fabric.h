@@ -110,6 +110,18 @@ class Fabric : public NetworkApi
     }
 
     /**
+     * Let the connection of a path carry nothing any more, because the processes at its ends have
+     * failed. What is not delivered never will be; messages that were, or will be, sent with SimPut
+     * arrive at once, so that nobody waits for them. Packets that are on links are lost at the end
+     * of their path. Estimators carry everything to its end.
+     *
+     * @param path index of a path of the topology
+     */
+    virtual void Abandon(uint32_t /* path */)
+    {
+    }
+
+    /**
      * Stop the simulator because the run cannot continue.
      *
      * @param failure the sentence that GetFailure returns from now on

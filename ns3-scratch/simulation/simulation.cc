@@ -184,6 +184,8 @@ Simulation::BuildNetwork()
     m_fabric->SetObservers(m_observers);
     m_background = std::make_unique<BackgroundTraffic>(m_stream.topology, *m_fabric, m_observers);
     m_executor = std::make_unique<TraceExecutor>(m_stream, *m_fabric, m_observers, *this);
+    m_failures =
+        std::make_unique<JobFailures>(m_stream.topology, *m_fabric, *m_executor, m_observers);
 }
 
 void
@@ -240,6 +242,7 @@ Simulation::RunEvents()
     WatchTimeLimit();
     ns3::Simulator::ScheduleNow(&TraceExecutor::Start, m_executor.get());
     m_background->Start();
+    m_failures->Start();
     m_outcome = {};
     try
     {
@@ -308,6 +311,7 @@ Simulation::Close()
 void
 Simulation::DestroyNetwork()
 {
+    m_failures.reset();
     m_executor.reset();
     m_background.reset();
     m_events.reset();
@@ -322,6 +326,7 @@ void
 Simulation::Abandon()
 {
     m_isClosed = true;
+    SimulatorSession::Keep(std::move(m_failures));
     SimulatorSession::Keep(std::move(m_executor));
     SimulatorSession::Keep(std::move(m_background));
     SimulatorSession::Keep(std::move(m_events));

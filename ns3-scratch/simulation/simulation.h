@@ -21,6 +21,7 @@
 #include "stream/stream.h"
 #include "symmetry/folding.h"
 #include "workload/background-traffic.h"
+#include "workload/job-failures.h"
 #include "workload/trace-executor.h"
 
 #include "ns3/event-id.h"
@@ -143,6 +144,7 @@ class Simulation : public WorkloadListener
     std::unique_ptr<LinkEvents> m_events;      //!< null if no event changes links
     std::unique_ptr<CircuitSwitch> m_circuits; //!< null if the links do not change
     std::unique_ptr<TraceExecutor> m_executor;
+    std::unique_ptr<JobFailures> m_failures;
     RunOutcome m_outcome;
     bool m_hasRun{false};
     bool m_isClosed{false};

@@ -35,6 +35,9 @@ struct From
 inline constexpr auto RANKS = [](const Stream& stream, const auto& /* message */) {
     return stream.topology.ranks;
 };
+inline constexpr auto PATHS = [](const Stream& stream, const auto& /* message */) {
+    return stream.topology.pathSource.size();
+};
 inline constexpr auto ENDPOINTS = [](const Stream& stream, const auto& /* message */) {
     return stream.topology.GetEndpoints();
 };
@@ -62,6 +65,7 @@ inline constexpr IndexOf IS_RANK{"ranks", RANKS};
 inline constexpr IndexOf IS_ENDPOINT{"endpoints", ENDPOINTS};
 inline constexpr IndexOf IS_NODE{"nodes", NODES};
 inline constexpr IndexOf IS_LINK{"links", LINKS};
+inline constexpr IndexOf IS_PATH{"paths", PATHS};
 inline constexpr IndexOf IS_DIMENSION{"dimensions", DIMENSIONS};
 inline constexpr Length FOR_EACH_LINK{LINKS};
 
@@ -240,6 +244,8 @@ inline constexpr auto FIELDS<NetworkEvent> = std::tuple{
     &NetworkEvent::factorPpm,
     &NetworkEvent::jitterPpm,
     &NetworkEvent::spreadPpm,
+    &NetworkEvent::job,
+    Limited("paths", &NetworkEvent::paths, IS_PATH),
 };
 
 template <>

@@ -63,7 +63,7 @@ template <>
 constexpr Enumeration ENUMERATION<NodeType>{NodeType::TIMER, "node type"};
 
 template <>
-constexpr Enumeration ENUMERATION<EventKind>{EventKind::COMPUTE, "kind of event"};
+constexpr Enumeration ENUMERATION<EventKind>{EventKind::JOB_FAILURE, "kind of event"};
 
 template <>
 constexpr Enumeration ENUMERATION<PathSpread>{PathSpread::FLOWLET, "spread"};

@@ -260,11 +260,18 @@ enum class EventKind : uint32_t
     LINK_RATE = 2,
     LINK_LOSS = 3,
     COMPUTE = 4,
+    JOB_FAILURE = 5,
 };
 
 /// Something that happens to links or ranks at a time of the run.
 struct NetworkEvent
 {
+    /// @return true if links are not as before
+    bool ChangesLinks() const
+    {
+        return kind != EventKind::COMPUTE && kind != EventKind::JOB_FAILURE;
+    }
+
     EventKind kind{EventKind::LINK_DOWN};
     uint64_t timePs{0};
     std::string text; //!< what people read
@@ -275,6 +282,8 @@ struct NetworkEvent
     uint64_t factorPpm{0};       //!< COMPUTE: parts of 10^6 of the usual time
     uint32_t jitterPpm{0};       //!< COMPUTE: deviation of a random factor of each computation
     uint32_t spreadPpm{0};       //!< COMPUTE: deviation of a random factor of each rank
+    uint32_t job{0};             //!< JOB_FAILURE: 1 + index in the jobs of the traces
+    std::vector<uint32_t> paths; //!< JOB_FAILURE: those of its connections
 };
 
 /// Messages between ranks that belong to no trace.
@@ -409,6 +418,14 @@ struct Topology
         return !rankClass.empty();
     }
 
+    /// @return true if jobs fail
+    bool HasFailures() const
+    {
+        return std::ranges::any_of(events, [](const NetworkEvent& event) {
+            return event.kind == EventKind::JOB_FAILURE;
+        });
+    }
+
     /// @return true if all packets of a flow take the same links, which lose none at random
     bool HasFixedPaths() const
     {
@@ -421,7 +438,7 @@ struct Topology
     {
         for (const NetworkEvent& event : events)
         {
-            if (event.kind != EventKind::COMPUTE)
+            if (event.ChangesLinks())
             {
                 return true;
             }

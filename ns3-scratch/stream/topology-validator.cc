@@ -174,8 +174,10 @@ ValidatePaths(const Topology& topology)
 }
 
 void
-ValidateEvents(const Topology& topology)
+ValidateEvents(const Stream& stream)
 {
+    const Topology& topology = stream.topology;
+    const std::size_t jobs = stream.traces.empty() ? 0 : stream.traces.front().jobs.size();
     for (std::size_t i = 0; i < topology.events.size(); ++i)
     {
         const NetworkEvent& event = topology.events[i];
@@ -187,6 +189,9 @@ ValidateEvents(const Topology& topology)
                     (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
                 "topology: events[{}].factor_ppm is {}, but 1 … 2^40 are accepted",
                 {i, event.factorPpm});
+        Require(event.kind != EventKind::JOB_FAILURE || (event.job >= 1 && event.job <= jobs),
+                "topology: events[{}].job is {}, but there are {} jobs",
+                {i, event.job, jobs});
         Require(event.jitterPpm <= MAX_DEVIATION_PPM && event.spreadPpm <= MAX_DEVIATION_PPM,
                 "topology: events[{}] has the deviations {} and {}, but at most {} are accepted",
                 {i, event.jitterPpm, event.spreadPpm, MAX_DEVIATION_PPM});
@@ -330,7 +335,7 @@ ValidateTopology(const Stream& stream)
             "topology: ranks have traffic classes, so there are neither circuits nor endpoints "
             "that are no ranks",
             {});
-    ValidateEvents(topology);
+    ValidateEvents(stream);
     for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {
         ValidateTraffic(topology.traffic[i], i);

@@ -94,6 +94,12 @@ class CollectiveEngine : public ArrivalHandler, public BundleHandler, public Adm
      */
     void Issue(uint32_t collective, Rank rank, uint32_t node);
 
+    /// @return whether some members have issued a collective, and some have not finished it
+    bool IsRunning(uint32_t collective) const
+    {
+        return m_progress.IsRunning(collective);
+    }
+
     /// @return the number of messages, injections and reductions in progress
     uint64_t GetActive() const;
 

@@ -28,6 +28,11 @@ class FlowSender
     /// @param packet a packet that arrived from the receiver; the caller keeps ownership
     virtual void Receive(const Packet& packet) = 0;
 
+    /// Send nothing any more. Neither Submit nor Receive is called after this.
+    virtual void Abandon()
+    {
+    }
+
     /// @return the congestion window [bytes]
     virtual uint32_t GetWindow() const = 0;
 

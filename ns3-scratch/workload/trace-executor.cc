@@ -94,6 +94,10 @@ TraceExecutor::StartNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     const Trace& trace = *worker.plan->trace;
+    if (worker.pending[node] == TraceWorker::DONE)
+    { // its job has failed
+        return;
+    }
     if (const uint32_t lane = worker.GetLane(node); lane != 0)
     {
         const bool takesTime = trace.type[node] != NodeType::COMPUTE || trace.durationPs[node] != 0;
@@ -137,8 +141,11 @@ TraceExecutor::FillLanes()
         {
             const uint32_t node = lane.ready.top();
             lane.ready.pop();
-            --lane.freeSlots;
-            RunNode(where.worker, node);
+            if (m_workers.Get(where.worker).pending[node] != TraceWorker::DONE)
+            {
+                --lane.freeSlots;
+                RunNode(where.worker, node);
+            }
         }
     }
     Drain();
@@ -173,6 +180,7 @@ void
 TraceExecutor::TryCompute(uint32_t id)
 {
     TraceWorker& worker = m_workers.Get(id);
+    worker.SkipDone();
     const uint32_t node = worker.GetStartableCompute();
     if (node == TraceWorker::NONE)
     {
@@ -224,7 +232,8 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
     TraceWorker& worker = m_workers.Get(id);
     for (uint32_t i = waiting.begin[node]; i < waiting.begin[node + 1]; ++i)
     {
-        if (--worker.pending[waiting.nodes[i]] == 0)
+        uint32_t& pending = worker.pending[waiting.nodes[i]];
+        if (pending != TraceWorker::DONE && --pending == 0)
         {
             m_changes.Push({id, waiting.nodes[i], ChangeKind::READY});
         }
@@ -244,12 +253,25 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     const TracePlan& plan = *worker.plan;
+    if (worker.pending[node] == TraceWorker::DONE)
+    { // its job has failed
+        return;
+    }
     worker.pending[node] = TraceWorker::DONE;
     for (RunObserver* observer : m_observers[RunObserver::NODES])
     {
         observer->OnNodeEnded({Now(), worker.rank, plan.trace, node});
     }
     Release(id, plan.next, node);
+    EndNode(id, node);
+}
+
+/// Give back what a node has had while it ran.
+void
+TraceExecutor::EndNode(uint32_t id, uint32_t node)
+{
+    TraceWorker& worker = m_workers.Get(id);
+    const TracePlan& plan = *worker.plan;
     if (const uint32_t lane = worker.GetLane(node); lane != 0)
     {
         Lane& what = worker.lanes[lane - 1];
@@ -264,6 +286,67 @@ TraceExecutor::FinishNode(uint32_t id, uint32_t node)
         worker.isComputing = false;
         ++worker.nextCompute;
         TryCompute(id);
+    }
+    if (--worker.nodesLeft == 0)
+    {
+        FinishWorker();
+    }
+}
+
+void
+TraceExecutor::Drop(uint32_t job)
+{
+    DropNodes(job, false); // so that those that run let no other one begin
+    DropNodes(job, true);
+    for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
+    {
+        TryCompute(id);
+    }
+    Drain();
+}
+
+/// Let the nodes of a job be done that have begun, or those that have not.
+void
+TraceExecutor::DropNodes(uint32_t job, bool areRunning)
+{
+    for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
+    {
+        const TraceWorker& worker = m_workers.Get(id);
+        const Trace& trace = *worker.plan->trace;
+        for (uint32_t node = 0; node < trace.job.size(); ++node)
+        {
+            const uint32_t pending = worker.pending[node];
+            if (trace.job[node] == job && pending != TraceWorker::DONE &&
+                (pending == TraceWorker::BEGUN) == areRunning)
+            {
+                DropNode(id, node, areRunning);
+            }
+        }
+    }
+}
+
+void
+TraceExecutor::DropNode(uint32_t id, uint32_t node, bool isRunning)
+{
+    TraceWorker& worker = m_workers.Get(id);
+    const Trace& trace = *worker.plan->trace;
+    worker.pending[node] = TraceWorker::DONE;
+    for (RunObserver* observer : m_observers[RunObserver::NODES])
+    {
+        if (!isRunning)
+        {
+            observer->OnNodeBegun({Now(), worker.rank, &trace, node});
+        }
+        observer->OnNodeEnded({Now(), worker.rank, &trace, node});
+    }
+    if (isRunning)
+    {
+        EndNode(id, node);
+        return;
+    }
+    if (trace.type[node] == NodeType::COLLECTIVE && m_engine.IsRunning(trace.collective[node]))
+    { // members that have issued it have slots
+        m_engine.Issue(trace.collective[node], worker.rank, node);
     }
     if (--worker.nodesLeft == 0)
     {

@@ -68,6 +68,14 @@ class TraceExecutor : public CollectiveListener
     /// Start all nodes without dependencies. Call it inside a simulator event.
     void Start();
 
+    /**
+     * Let a job fail: all of its nodes that are not done are done now, without doing anything.
+     * Messages of its collectives must arrive by themselves (see Fabric::Abandon).
+     *
+     * @param job 1 + index of the job, as in Trace::job
+     */
+    void Drop(uint32_t job);
+
     /// @return payload of all messages of the workload [bytes]
     uint64_t GetTotalBytes() const
     {
@@ -120,6 +128,9 @@ class TraceExecutor : public CollectiveListener
     void BeginNode(uint32_t id, uint32_t node);
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
+    void DropNodes(uint32_t job, bool areRunning);
+    void DropNode(uint32_t id, uint32_t node, bool isRunning);
+    void EndNode(uint32_t id, uint32_t node);
     void FinishWorker();
     void OnNodeDone(uint32_t id, uint32_t node);
     void OnComputed(uint32_t id, uint32_t node);

@@ -53,6 +53,16 @@ struct TraceWorker
         return pending[node] == 0 ? node : NONE;
     }
 
+    /// Pass COMPUTE nodes that a failure of their job has ended.
+    void SkipDone()
+    {
+        while (!isComputing && nextCompute < plan->computes.size() &&
+               pending[plan->computes[nextCompute]] == DONE)
+        {
+            ++nextCompute;
+        }
+    }
+
     /// @return the lane of a node, from 1; 0: none
     uint32_t GetLane(uint32_t node) const
     {

@@ -193,6 +193,17 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         ),
         "ranks have traffic classes, so there are neither circuits nor endpoints",
     ),
+    "failure of no job": (
+        changed(
+            TOPOLOGY,
+            lambda r: r.topology.events.add(kind=api.NetworkEvent.JOB_FAILURE, job=1),
+        ),
+        r"events\[0\].job is 1, but there are 0 jobs",
+    ),
+    "path of a failure": (
+        changed(TOPOLOGY, lambda r: r.topology.events.add(paths=[6])),
+        r"events\[0\].paths\[0\] is 6, but there are 6 paths",
+    ),
     "transports of some paths": (
         changed(TOPOLOGY, lambda r: r.topology.path_transport.extend([0, 0])),
         "path_transport has 2 entries, but 6 are expected",

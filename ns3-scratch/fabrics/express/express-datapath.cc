@@ -90,6 +90,12 @@ ExpressDatapath::Submit(std::span<const Submission> submissions)
     }
 }
 
+void
+ExpressDatapath::Abandon(FlowId flow)
+{
+    m_flows.Abandon(flow);
+}
+
 uint32_t
 ExpressDatapath::GetWindow(FlowId flow) const
 {

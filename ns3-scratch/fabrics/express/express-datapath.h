@@ -48,6 +48,7 @@ class ExpressDatapath : public Datapath, private ReplayableDatapath
     // Datapath
     void Open(const HandshakePlan& handshakes) override;
     void Submit(std::span<const Submission> submissions) override;
+    void Abandon(FlowId flow) override;
     uint32_t GetWindow(FlowId flow) const override;
     double GetRateBps(FlowId flow) const override;
     PacketCounts GetSent() const override;

@@ -83,11 +83,25 @@ class ExpressFlows
         Connect(flow).sender->Submit(bytes);
     }
 
+    /// Let a flow send nothing any more, and receive no packet.
+    void Abandon(FlowId flow)
+    {
+        m_connections[flow].isAbandoned = true;
+        if (FlowSender* const sender = GetSender(flow); sender != nullptr)
+        {
+            sender->Abandon();
+        }
+    }
+
     /// Deliver a packet at the endpoint that it is for.
     void Reach(Packet* packet)
     {
         const FlowEnds& ends = m_connections[packet->flow].ends;
-        if (packet->toSender)
+        if (m_connections[packet->flow].isAbandoned)
+        {
+            // nobody is there any more
+        }
+        else if (packet->toSender)
         {
             ends.sender->Receive(*packet);
         }
@@ -104,6 +118,7 @@ class ExpressFlows
     {
         FlowEnds ends;
         FlowId reverse{0};
+        bool isAbandoned{false};
     };
 
     Handshake GetHandshake(FlowId flow) const;

@@ -270,6 +270,12 @@ HostFabric::GetFailure() const
 }
 
 void
+HostFabric::Abandon(uint32_t path)
+{
+    m_fabric->Abandon(path);
+}
+
+void
 HostFabric::Fail(const std::string& failure)
 {
     m_fabric->Fail(failure);

@@ -68,6 +68,7 @@ class HostFabric : public Fabric
     uint64_t GetSentPackets() const override;
     LinkControl* GetLinkControl() override;
     std::string GetFailure() const override;
+    void Abandon(uint32_t path) override;
     void Fail(const std::string& failure) override;
     void SetObservers(const RunObservers& observers) override;
 

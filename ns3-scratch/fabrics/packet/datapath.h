@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace cosim
@@ -143,6 +144,17 @@ class Datapath
      * @param submissions what is appended now, in this order
      */
     virtual void Submit(std::span<const Submission> submissions) = 0;
+
+    /**
+     * Let a flow send nothing any more. Its packets that are on links are lost at the end of their
+     * path, and the client hears nothing more of the flow.
+     *
+     * @throws std::invalid_argument if this datapath cannot do so
+     */
+    virtual void Abandon(FlowId /* flow */)
+    {
+        throw std::invalid_argument("this datapath cannot drop connections");
+    }
 
     /// The run is over: count what has happened up to now.
     virtual void Finish()

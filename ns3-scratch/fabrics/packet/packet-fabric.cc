@@ -80,6 +80,16 @@ PacketFabric::SubmitMessage(FlowId id, uint64_t bytes, uint64_t tag, bool isPut,
     ReportSent(id, bytes, tag);
     Flow& flow = m_flows[id];
     const uint64_t streamBytes = std::max<uint64_t>(bytes, 1);
+    if (flow.isAbandoned)
+    {
+        m_arrivals.push_back({id, {0, bytes, tag, NowPs(), isPut}});
+        m_deliver.Request();
+        if (sent)
+        {
+            m_answered.push_back({id, std::move(sent)});
+        }
+        return;
+    }
     flow.submitted += streamBytes;
     flow.messages.Push({flow.submitted, bytes, tag, NowPs(), isPut});
     const bool isAwaited{sent};
@@ -110,7 +120,14 @@ PacketFabric::DeliverAll()
 {
     TakeByZone(m_arrivals, [this](const Arrival& arrival) {
         const Message& message = arrival.message;
-        Deliver(arrival.flow, message.bytes, message.tag, message.isPut, message.sentPs);
+        if (!m_flows[arrival.flow].isAbandoned)
+        {
+            Deliver(arrival.flow, message.bytes, message.tag, message.isPut, message.sentPs);
+        }
+        else if (message.isPut)
+        {
+            HandOver(arrival.flow, message.bytes, message.tag, true);
+        }
     });
     TakeByZone(m_answered, [](const Answer& answer) { answer.sent(); });
 }
@@ -134,6 +151,26 @@ PacketFabric::TakeByZone(std::vector<T>& items, const Use& use)
         items.pop_back();
         use(item);
     }
+}
+
+void
+PacketFabric::Abandon(uint32_t path)
+{
+    Flow& flow = m_flows[path];
+    flow.isAbandoned = true;
+    flow.submitted = flow.delivered;
+    while (!flow.messages.IsEmpty())
+    {
+        m_arrivals.push_back({path, flow.messages.Pop()});
+    }
+    Answers& answers = m_answers[path];
+    while (answers.awaited && !answers.awaited->IsEmpty())
+    {
+        m_answered.push_back({path, answers.awaited->Pop().sent});
+    }
+    std::erase_if(m_submissions, [path](const Submission& one) { return one.flow == path; });
+    m_datapath->Abandon(path);
+    m_deliver.Request();
 }
 
 void

@@ -59,6 +59,7 @@ class PacketFabric final : public FabricBase, private DatapathClient
     LinkCounters GetLink(uint32_t link) const override;
     FlowState GetFlowState(uint32_t path) const override;
     LinkControl* GetLinkControl() override;
+    void Abandon(uint32_t path) override;
 
   private:
     /// A message that has not been delivered.
@@ -101,6 +102,7 @@ class PacketFabric final : public FabricBase, private DatapathClient
         uint64_t delivered{0};
         double rttSumNs{0}; //!< of the samples of the intervals that have ended
         uint32_t rttSamples{0};
+        bool isAbandoned{false};
 
         /// @return the bytes that were appended to the stream and are not delivered
         uint64_t GetUndelivered() const

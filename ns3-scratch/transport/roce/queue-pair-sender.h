@@ -58,6 +58,12 @@ class QueuePairSender final : public PulledSender
     void Receive(const Packet& packet) override;
     uint32_t GetWindow() const override;
 
+    void Abandon() override
+    {
+        m_isClosed = true;
+        m_timer.Cancel();
+    }
+
     // PulledSender
     int64_t GetSendPs() override;
     Packet* Pull() override;
@@ -94,7 +100,7 @@ class QueuePairSender final : public PulledSender
     double m_sentBits{0};    //!< of all packets, with headers
     double m_pacedS{0};      //!< their time at the rate of each
     uint32_t m_timeouts{0};  //!< in a row
-    bool m_isClosed{false};  //!< true after too many of them
+    bool m_isClosed{false};  //!< true after too many of them, or if it is abandoned
 };
 
 } // namespace cosim

@@ -102,6 +102,10 @@ TcpSender::Happen()
         return;
     }
     m_isSubmitPending = false;
+    if (m_isAbandoned)
+    {
+        return;
+    }
     if (m_isPredicted)
     {
         Send();

@@ -142,6 +142,12 @@ class TcpSender final : public PausableSender, private CausalEvent
     void Receive(const Packet& packet) override;
     uint32_t GetWindow() const override;
 
+    void Abandon() override
+    {
+        m_isAbandoned = true;
+        m_retransmissionTimer.Cancel();
+    }
+
     // PausableSender
     void Pause() override;
     void Resume() override;
@@ -167,6 +173,7 @@ class TcpSender final : public PausableSender, private CausalEvent
     const FlowId m_flow;
     bool m_isPredicted{true};
     bool m_hasNeededSocket{false};
+    bool m_isAbandoned{false};
     /// while paused: true if data was submitted and has not been sent yet
     bool m_isSubmitInterrupted{false};
     bool m_isSubmitPending{false}; //!< true if data was submitted less than a tick ago

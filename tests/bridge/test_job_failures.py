@@ -1,0 +1,276 @@
+"""Jobs that fail during a run: what they run is dropped, and they go on from their checkpoints."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bridge
+from bridge.batch.cluster import estimate
+from bridge.batch.interference import points
+from bridge.batch.parts import PartFailures
+from bridge.results.result import Result
+from frontend import ScenarioError, load_scenario
+from tests.bridge.job_parts import CLOS, FLAT, RING
+from tests.bridge.test_jobs import FABRICS, KINDS, ONE_LINK, TO_ALL, job, measured, ps, run, times
+
+LONG: dict[str, Any] = TO_ALL | {"bytes": "4MB"}
+RANKS = [0, 1, 2, 3]
+
+
+def down(at: str, until: str, ranks: Any = 2) -> dict[str, Any]:
+    return {"event": "host_down", "at": at, "until": until, "ranks": ranks}
+
+
+def only(result: Any, name: str = "a") -> Any:
+    (found,) = [one for one in result.jobs if one.name == name]
+    return found
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize(
+    ("recovery", "first"),
+    [({}, 0), ({"interval": 1}, 5), ({"interval": 3}, 3), ({"interval": 10}, 0)],
+)
+def test_a_lone_job_repeats_the_iterations_since_its_checkpoint(fabric, recovery, first) -> None:
+    """It fails in its sixth iteration, is up 300 us later, and takes 50 us to restart. Then it
+    takes what a job takes that has so many iterations left."""
+    entry = job("a", RING, placement=RANKS, iterations=8)
+    usual = times(run([entry], fabric), "a")
+    failed = sum(usual[:5]) + usual[5] // 2
+    event = down(f"{failed}ps", f"{failed + 300_000_000}ps")
+    entry["recovery"] = recovery | {"restart": "50us"}
+    result = run([entry], fabric, events=[event])
+    found = only(result)
+    (failure,) = found.failures
+    assert (ps(failure.at_ns), failure.iteration) == (failed, first)
+    assert ps(failure.restart_ns) == failed + 350_000_000
+    assert [one.index for one in found.iterations] == list(range(8))
+    rest = times(run([entry | {"iterations": 8 - first}], fabric), "a")
+    assert times(result, "a") == usual[:first] + rest
+    assert ps(found.iterations[-1].end_ns) == ps(failure.restart_ns) + sum(rest)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_it_reads_its_checkpoint_over_the_network(fabric) -> None:
+    """100 MB at 100 Gb/s take 8 ms, and headers 0.5 % more; the first attempt reads nothing."""
+    entry = job("a", RING, placement=RANKS, iterations=4)
+    usual = times(run([entry], fabric), "a")
+    failed = usual[0] + usual[1] // 2
+    event = [down(f"{failed}ps", f"{failed + 10_000_000}ps")]
+    reads = {"interval": 1, "restore": {"bytes": "100MB", "storage": 7}}
+    result = run([entry | {"recovery": reads}], fabric, events=event)
+    after = times(result, "a")
+    assert after[1] - usual[0] == pytest.approx(8e9, rel=0.01)
+    read = job("a", RING, placement=RANKS, iterations=3, restore=reads["restore"])
+    assert after == usual[:1] + times(run([read], fabric), "a")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"transport": {"variant": "cubic"}},
+        {"transport": {"protocol": "roce"}, "switches": {"buffer_sharing": "pfc"}},
+    ],
+)
+def test_its_connections_stop_at_once(more) -> None:
+    """Both share a link. After the failure, the other one is as fast as alone. The packets that
+    are queued take at most the time of the buffer (1 MB at 10 Gb/s: 0.8 ms)."""
+    huge = TO_ALL | {"bytes": "400MB"}
+    jobs = [
+        job("a", huge, placement=[0, 2]),
+        job("b", TO_ALL | {"bytes": "2MB"}, placement=[1, 3], iterations=40),
+    ]
+    alone = times(run(jobs[1:], topology=ONE_LINK, **more), "b")[-10:]
+    both = run(jobs, topology=ONE_LINK, events=[down("15ms", "900ms", 0)], **more)
+    rows = only(both, "b").iterations
+    before = [ps(one.time_ns) for one in rows if one.end_ns < 15e6]
+    after = [ps(one.time_ns) for one in rows if one.start_ns > 16e6]
+    assert sum(before) / len(before) > 1.3 * max(alone)
+    assert len(after) >= 10
+    assert sum(after[-10:]) / 10 == pytest.approx(sum(alone) / 10, rel=0.02)
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_jobs_that_share_nothing_with_it_do_not_notice(fabric) -> None:
+    jobs = [
+        job("a", RING, placement=RANKS, iterations=5, recovery={"interval": 2}),
+        job("b", RING, placement=[4, 5, 6, 7], iterations=9),
+    ]
+    plain = run(jobs, fabric)
+    result = run(jobs, fabric, events=[down("500us", "700us"), down("1ms", "1100us", [1, 3])])
+    assert len(only(result).failures) == 2
+    assert times(result, "b") == times(plain, "b")
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_a_job_waits_for_all_of_its_hosts(fabric) -> None:
+    """A host of it is down when it arrives, and another one fails before the first is up; a third
+    one fails while it restarts."""
+    events = [
+        down("0us", "100us", 0),
+        down("90us", "200us", 1),
+        down("210us", "230us", 2),
+        down("220us", "400us", 7),
+    ]
+    entry = job("a", RING, placement=RANKS, arrival="50us", recovery={"restart": "20us"})
+    result = run([entry], fabric, events=events)
+    found = only(result)
+    assert [(one.at_ns, one.restart_ns) for one in found.failures] == [
+        (50_000, 220_000),
+        (210_000, 250_000),
+    ]
+    (alone,) = times(run([job("a", RING, placement=RANKS)], fabric), "a")
+    assert ps(found.iterations[0].end_ns) == 250_000_000 + alone
+
+
+def test_hosts_fail_at_random_times_that_the_seed_decides() -> None:
+    """With a host for each rank, and by Poisson: the number of failures in 100 times the MTBF of
+    four hosts, less the repairs, is 400 in the mean."""
+    event = {"event": "host_failures", "at": "0s", "mtbf": "1ms", "repair": "10us", "ranks": RANKS}
+    jobs = [job("a", RING, placement=RANKS, iterations=40, recovery={"interval": 1})]
+    runs = [
+        run(jobs, "analytical", events=[event | {"until": "100ms"}], seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert measured(runs[0]) == measured(runs[1]) != measured(runs[2])
+    for one in runs:
+        found = only(one)
+        usual = sum(times(run(jobs, "analytical"), "a"))
+        lost = found.iterations[-1].end_ns * 1000 - usual
+        count = len(found.failures)
+        assert 0.4 < count / (4 * found.iterations[-1].end_ns / 1e6) < 1.8
+        # Each failure costs the repair, and at most an iteration.
+        assert 9e6 * count < lost < (10e6 + 1.01 * usual / 40) * count + 1e6
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(FABRICS),
+    st.lists(st.sampled_from(KINDS), min_size=2, max_size=2),
+    st.lists(
+        st.tuples(st.integers(1, 900), st.integers(1, 300), st.integers(0, 7)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from(
+        [
+            {},
+            {"transport": {"protocol": "roce"}},
+            {"transport": {"flows_per_pair": 2, "window": "60KB"}},
+            {"system": {"admission": "local"}},
+            {"system": {"send": {"message": "1us"}, "injection_latency": "2us"}},
+            {"system": {"reduction_bandwidth": "50GB/s"}},
+        ]
+    ),
+)
+def test_every_job_ends(fabric, works, hosts, interval, more) -> None:
+    """All iterations end once, in order; the last attempt begins after the last failure; and the
+    same run gives the same result."""
+    jobs = [
+        job(name, work, ranks=4, placement="spread", iterations=3, recovery={"interval": interval})
+        for name, work in zip("ab", works, strict=True)
+    ]
+    events = [down(f"{at}us", f"{at + lasts}us", rank) for at, lasts, rank in hosts]
+    result = run(jobs, fabric, CLOS, events=events, **more)
+    for found in result.jobs:
+        assert [one.index for one in found.iterations] == [0, 1, 2]
+        ends = [one.end_ns for one in found.iterations]
+        assert ends == sorted(ends)
+        for failure in found.failures:
+            assert failure.iteration % (interval or 1) == 0
+            assert not any(failure.at_ns <= end < failure.restart_ns for end in ends)
+    assert measured(run(jobs, fabric, CLOS, events=events, **more)) == measured(result)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_hosts_fail_as_in_the_estimate_of_a_cluster(seed) -> None:
+    """The same hosts at the same times. Without checkpoints, and with connections of its own after
+    each failure, the job ends at the same picosecond."""
+    jobs = [job("a", RING, ranks=8, iterations=12)]
+    scenario = load_scenario(
+        {"topology": FLAT, "jobs": jobs, "seed": seed, "queueing": "fifo", "fabric": "express"}
+    )
+    hosts = {"host": PartFailures(8_000_000_000, 100_000_000)}
+    (expected,) = estimate(scenario, bridge.run, failures=hosts).jobs
+    event = {"event": "host_failures", "at": "0s", "mtbf": "8ms", "repair": "100us", "until": "1s"}
+    found = only(run(jobs, events=[event], seed=seed))
+    assert len(found.failures) == expected.interruptions > 0
+    begins = [0, *(ps(failure.restart_ns) for failure in found.failures)]
+    assert begins == [ps(begin) for begin, _ in expected.runs_ns]
+    assert ps(found.iterations[-1].end_ns) == ps(expected.runs_ns[-1][1])
+
+
+def test_interference_lets_jobs_fail_alone_as_together() -> None:
+    jobs = [
+        job("a", RING, placement=RANKS, iterations=4, recovery={"interval": 1}),
+        job("b", RING, placement=[4, 5, 6, 7], iterations=4),
+    ]
+    scenario = load_scenario({"topology": FLAT, "jobs": jobs, "events": [down("300us", "400us")]})
+    together = bridge.run(scenario)
+    assert len(only(together).failures) == 1
+    for point in points(scenario, together):
+        name = point.name.removeprefix("alone-")
+        assert times(bridge.run(point.scenario), name) == times(together, name)
+
+
+WRONG = [
+    (
+        {"fabric": "native"},
+        {},
+        "fabric: value native: expected express, flow or analytical, because",
+    ),
+    ({"queueing": "fifo"}, {}, "queueing: value fifo: expected none, because hosts fail, and jobs"),
+    ({}, {"ranks": [9]}, "events.0.ranks: value [9]: expected ranks from 0 to 7"),
+    ({}, {"until": None}, "events.0.until: "),
+    ({}, {"until": "1us"}, "events.0.until: value 1us: expected later than `at` (5us)"),
+]
+
+
+@pytest.mark.parametrize(("more", "event", "sentence"), WRONG)
+def test_wrong_failures_are_refused(more, event, sentence) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(sentence)):
+        run([job("a", RING, ranks=8)], events=[down("5us", "9us") | event], **more)
+
+
+def test_a_workload_of_its_own_does_not_fail() -> None:
+    with pytest.raises(ScenarioError, match="expected jobs instead, because hosts fail"):
+        bridge.run({"topology": FLAT, "workload": RING, "events": [down("5us", "9us")]})
+
+
+def test_a_stream_has_the_failures(tmp_path) -> None:
+    """Compiling simulates the jobs first, as their iterations decide what they repeat."""
+    jobs = [job("a", RING, placement=RANKS, iterations=4, recovery={"interval": 1})]
+    content = {"topology": FLAT, "jobs": jobs, "events": [down("300us", "400us")]}
+    bridge.compile(content, out=tmp_path / "a.stream")
+    replayed = bridge.replay(tmp_path / "a.stream")
+    assert len(only(replayed).failures) == 1
+    assert measured(replayed) == measured(bridge.run(content))
+
+
+@pytest.mark.parametrize("queue", [False, True])
+def test_a_folder_is_written_once(tmp_path, monkeypatch, queue) -> None:
+    """Not for each of the simulations that lead to the last one."""
+    saved: list[Any] = []
+    save = Result.save
+
+    def note(self: Result, folder: Any) -> Any:
+        saved.append(folder)
+        return save(self, folder)
+
+    monkeypatch.setattr(Result, "save", note)
+    jobs = [job("a", RING, ranks=6, iterations=4), job("b", RING, ranks=4), job("c", RING, ranks=2)]
+    jobs[2]["arrival"] = "10us"
+    more: dict[str, Any] = {"events": [down("300us", "400us"), down("900us", "950us")]}
+    more = {"queueing": "backfill"} if queue else more
+    content = {"topology": FLAT, "jobs": jobs if queue else jobs[:1], **more}
+    result = bridge.run(content, out=tmp_path / "out")
+    assert len(saved) == 1
+    assert measured(bridge.run(tmp_path / "out" / "result.json")) == measured(result)
