@@ -258,7 +258,7 @@ submissions (`config_*.sh`) turn the Hadamard transform off, and 405B random rou
 (`FP8_DPA=True`), but not in 405B: without `FP8_DPA`, `NVTE_DPA_FP8_RECIPE` changes nothing.
 
 Without a fit, 8B in 4 bits is 13 % too fast on 8 GB200 and 13 to 22 % on B200. On GB300 it is at
--2 % with the products of the GB200; the true ones are faster, which no public product shows. Casts
+-2 % with the products of the GB200; its own may be faster, but no public product shows it. Casts
 and products that take as long as in Transformer Engine's guide
 ([llm](llm.md#kernels-by-their-shape)) would make a layer of 8B 5 to 10 % longer. The rest is not
 known; the casts' kernels were published after the submissions.
