@@ -8,7 +8,7 @@ tile; Blackwell's tensor memory holds two results, so the write overlaps the nex
 The rates are not peaks: they are what a measured product reaches, with the losses of this model
 taken out again. In 8 bits and on the A100, it is a large product of random numbers after 10,000
 others, so the accelerator has the clock that it keeps under load; in 16 bits on Hopper and
-Blackwell, the best product of a search.
+Blackwell, the best product of a search. In 4 bits, it is a large product as well.
 
 Sources: NVIDIA, "Matrix multiplication background user's guide" (tiles and waves); docs/llm.md
 lists where the measurements are from.
@@ -24,6 +24,7 @@ import numpy as np
 
 from frontend.errors import ScenarioError
 from frontend.roofline import LONGEST_PS
+from frontend.schema.compute import Precision
 
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 """Tokens of the sequences with which attention was measured."""
@@ -53,6 +54,7 @@ class Chip(NamedTuple):
     """Streaming multiprocessors."""
     bf16: Measured
     fp8: Measured | None
+    """None if it has no 8 bits; `fp4` likewise."""
     copy_gb_s: int
     """Measured bandwidth of a copy in the memory, read and written, in 10^9 bytes/s."""
     overlaps_writes: bool
@@ -60,6 +62,7 @@ class Chip(NamedTuple):
     attention: Mapping[str, Mapping[int, Attention]]
     """By the library, and by the elements of a head. The first one is what programs use unless they
     are told otherwise."""
+    fp4: Measured | None = None
     layouts: int = 2
     """Orders in which a matrix in 8 bits is stored: products of Hopper sum along the last index of
     both operands, so they need its transpose as well (`is_non_tn_fp8_gemm_supported` in
@@ -80,8 +83,15 @@ _FLASH2_A100_64 = Attention(*2 * ((88, 119, 140, 156, 165, 171),))
 # cuDNN through its front end, with 128 query heads and 8 heads of keys and values.
 _CUDNN_GB200 = Attention((408, 733, 1069, 1386, 1584, 1668), (329, 527, 655, 1054, 1211, 1304))
 
-_LARGE = 3 * (16384,)
+# The same file, in 8 bits.
+_CUDNN_FP8_GB200 = Attention((470, 870, 1324, 1663, 1894, 2033), (301, 547, 671, 1088, 1263, 1373))
+# Up to 2048 tokens, the published times of the GB300 are those of launches: the GB200's instead.
+_CUDNN_FP8_GB300 = Attention((470, 870, 1324, 1675, 2074, 2267), (301, 547, 671, 1156, 1514, 1746))
 
+_LARGE = 3 * (16384,)
+# In 8 bits, the best product of a B200 is slower than that of a GB200.
+_B200_TO_GB200 = 3432.5 / 3615.6
+_NVFP4_B200 = Measured(*3 * (8192,), 5370.0)
 _H100 = Chip(
     132,
     Measured(2048, 2048, 13312, 794.5),
@@ -92,6 +102,16 @@ _H100 = Chip(
         "cudnn": {64: _CUDNN_H100_64, 128: _CUDNN_H100},
         "flash2": {64: _FLASH2_H100_64, 128: _FLASH2_H100},
     },
+)
+_GB200 = Chip(
+    148,
+    Measured(4096, 9728, 2048, 1822.0),
+    Measured(*_LARGE, 2906.9),
+    7350,
+    True,
+    {"cudnn": {128: _CUDNN_GB200}, "cudnn_fp8": {128: _CUDNN_FP8_GB200}},
+    fp4=_NVFP4_B200._replace(tflops=_NVFP4_B200.tflops / _B200_TO_GB200),
+    layouts=1,
 )
 CHIPS = {
     "a100": Chip(
@@ -105,24 +125,14 @@ CHIPS = {
     "h100": _H100,
     "h800": _H100,
     "h200": _H100._replace(fp8=Measured(*_LARGE, 1366.3), copy_gb_s=4010),
-    "b200": Chip(
-        148,
-        Measured(1792, 16128, 3072, 1745.0),
-        # As much slower than the GB200 as its best product.
-        Measured(*_LARGE, 2906.9 * 3432.5 / 3615.6),
-        7350,
-        True,
-        {"cudnn": {128: _CUDNN_GB200}},
-        layouts=1,
+    "b200": _GB200._replace(
+        bf16=Measured(1792, 16128, 3072, 1745.0),
+        fp8=Measured(*_LARGE, 2906.9 * _B200_TO_GB200),
+        fp4=_NVFP4_B200,
     ),
-    "gb200": Chip(
-        148,
-        Measured(4096, 9728, 2048, 1822.0),
-        Measured(*_LARGE, 2906.9),
-        7350,
-        True,
-        {"cudnn": {128: _CUDNN_GB200}},
-        layouts=1,
+    "gb200": _GB200,
+    "gb300": _GB200._replace(
+        attention={"cudnn": {128: _CUDNN_GB200}, "cudnn_fp8": {128: _CUDNN_FP8_GB300}}
     ),
 }
 """The accelerators with published measurements, by name."""
@@ -145,6 +155,14 @@ _GAP_PS = 900_000
 3.8 µs for a kernel of 2.9 µs."""
 
 
+ELEMENT_BYTES: Mapping[Precision, float] = {"bf16": 2, "fp8": 1, "fp4": 9 / 16}
+"""Bytes of an operand's element; in 4 bits with its part of the factor of 16 elements."""
+
+_NVFP4_GB_S = {(1, False): 7200, (1, True): 7000, (2, False): 6400, (2, True): 4500}
+"""Measured bandwidth of a cast to 4 bits, in 10^9 bytes/s, by the layouts that it writes and
+whether it rounds at random."""
+
+
 class _Way(NamedTuple):
     """A way to compute a product."""
 
@@ -163,8 +181,8 @@ class Kernels:
     ----------
     accelerator : str
         A name in `CHIPS`.
-    fp8 : bool
-        Whether matrix products have operands of 8 bits, if the accelerator has them.
+    precision : {"bf16", "fp8", "fp4"}
+        Operands of matrix products. They have 16 bits if the accelerator lacks fewer.
     efficiency : float
         Fraction of this speed that kernels reach, for measured machines that are slower.
     attention : str, optional
@@ -174,7 +192,7 @@ class Kernels:
     def __init__(
         self,
         accelerator: str,
-        fp8: bool,
+        precision: Precision,
         efficiency: float = 1.0,
         attention: str | None = None,
     ) -> None:
@@ -182,9 +200,9 @@ class Kernels:
         self.chip = CHIPS[accelerator]
         self._attention = self.chip.attention[attention or next(iter(self.chip.attention))]
         self.bytes_s = self.chip.copy_gb_s * 1e9
-        self.fp8 = fp8 and self.chip.fp8 is not None
-        best = self.chip.fp8 if self.fp8 and self.chip.fp8 else self.chip.bf16
-        self.flop_s = self._rate(best)
+        best = {"fp8": self.chip.fp8, "fp4": self.chip.fp4}.get(precision)
+        self.precision: Precision = precision if best else "bf16"
+        self.flop_s = self._rate(best or self.chip.bf16)
 
     def product_ps(
         self,
@@ -225,8 +243,7 @@ class Kernels:
         written = self._moved_ps(number * rows * columns * result_bytes)
         if self.chip.overlaps_writes:
             written = 0
-        element = 1 if self.fp8 else 2
-        operands = number * inner * (rows + columns) * element
+        operands = number * inner * (rows + columns) * ELEMENT_BYTES[self.precision]
         moved = self._moved_ps(operands + number * rows * columns * result_bytes)
         return self._lasts(_GAP_PS + max(fastest + written, moved))
 
@@ -270,10 +287,39 @@ class Kernels:
         With current scaling, another kernel reads them first, for their largest element. Only
         products for the gradient of weights (`for_gradient`) need the second layout.
         """
-        if not self.fp8:
-            return 0
         cast = self.pass_ps((2 + (self.chip.layouts if for_gradient else 1)) * elements)
         return cast + self.pass_ps(2 * elements) if scaling == "current" else cast
+
+    def nvfp4_cast_ps(
+        self,
+        elements: int,
+        *,
+        hadamard: bool = False,
+        stochastic: bool = False,
+        for_gradient: bool = True,
+    ) -> int:
+        """Return the time to write 2-byte elements in 4 bits, as Transformer Engine does.
+
+        A kernel reads them for their largest element. Another one writes them for both products
+        that need them, along different sums; with `hadamard`, each product has its own kernel.
+
+        Parameters
+        ----------
+        elements : int
+            Number of elements.
+        hadamard : bool
+            Whether those for the gradient of weights pass through a Hadamard transform.
+        stochastic : bool
+            Whether they are rounded at random.
+        for_gradient : bool
+            Whether a product for the gradient of weights needs them.
+        """
+        layouts = 2 if for_gradient else 1
+        passes = layouts if hadamard else 1
+        written = layouts // passes
+        moved = elements * (2 + written * ELEMENT_BYTES["fp4"])
+        each = _GAP_PS + moved / _NVFP4_GB_S[written, stochastic] * 1000
+        return self.pass_ps(2 * elements) + passes * self._lasts(each)
 
     def scores_ps(self, flop: int, moved_bytes: int) -> int:
         """Return the time of attention whose scores pass through the memory."""
@@ -288,7 +334,7 @@ class Kernels:
             )
         return round(lasts)
 
-    def _moved_ps(self, moved_bytes: int) -> float:
+    def _moved_ps(self, moved_bytes: float) -> float:
         return moved_bytes / self.bytes_s * 1e12
 
     def _ways(self, rows: int, inner: int, columns: int, number: int, sms: int) -> Iterator[_Way]:
@@ -327,7 +373,10 @@ class Kernels:
 
 @lru_cache(maxsize=16)
 def kernels(
-    accelerator: str, fp8: bool, efficiency: float = 1.0, attention: str | None = None
+    accelerator: str,
+    precision: Precision,
+    efficiency: float = 1.0,
+    attention: str | None = None,
 ) -> Kernels:
     """Return the kernels of an accelerator."""
-    return Kernels(accelerator, fp8, efficiency, attention)
+    return Kernels(accelerator, precision, efficiency, attention)

@@ -1,6 +1,6 @@
 """How fast a rank computes: `workload.compute`, and the accelerators that docs/llm.md lists."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -21,6 +21,10 @@ class Compute(Model):
     """Memory accesses per weight in the update of an MLP (SGD: 3); 0: updates take no time."""
 
 
+Precision = Literal["bf16", "fp8", "fp4"]
+"""Operands of matrix products. fp4 is NVFP4: 4 bits, and 8 bits more for each 16 elements."""
+
+
 class Accelerator(NamedTuple):
     """One accelerator; rates are dense (without sparsity), as its manufacturer states them."""
 
@@ -32,6 +36,13 @@ class Accelerator(NamedTuple):
     """Memory bandwidth, 10^9 bytes/s."""
     memory_gb: int
     """Memory, 10^9 bytes."""
+    fp4_tflops: float | None = None
+    """Peak in 4 bits (NVFP4), 10^12 FLOP/s; None if it has none."""
+
+    def peak_tflops(self, precision: Precision) -> float | None:
+        """Return the peak of matrix products at a precision, 10^12 FLOP/s; None if it has none."""
+        rates = {"bf16": self.bf16_tflops, "fp8": self.fp8_tflops, "fp4": self.fp4_tflops}
+        return rates[precision]
 
 
 ACCELERATORS = {
@@ -39,8 +50,9 @@ ACCELERATORS = {
     "h100": Accelerator(989.4, 1978.9, 3350, 80),
     "h800": Accelerator(989.4, 1978.9, 3350, 80),
     "h200": Accelerator(989.4, 1978.9, 4800, 141),
-    "b200": Accelerator(2250, 4500, 8000, 180),
-    "gb200": Accelerator(2500, 5000, 8000, 186),
+    "b200": Accelerator(2250, 4500, 8000, 180, 9000),
+    "gb200": Accelerator(2500, 5000, 8000, 186, 10000),
+    "gb300": Accelerator(2500, 5000, 8000, 288, 15000),
     "mi300x": Accelerator(1307.4, 2614.9, 5300, 192),
     "mi325x": Accelerator(1307.4, 2614.9, 6000, 256),
     "tpu_v5p": Accelerator(459, None, 2765, 95),

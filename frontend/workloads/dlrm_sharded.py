@@ -134,7 +134,7 @@ class _Builder:
         compute = workload.compute
         self.kernels = None
         if compute.accelerator is not None:
-            self.kernels = kernels(compute.accelerator, False, compute.efficiency)
+            self.kernels = kernels(compute.accelerator, "bf16", compute.efficiency)
 
     def build(self) -> Plan:
         """Return the plan: ranks with the same work have one trace."""

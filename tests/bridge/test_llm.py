@@ -51,14 +51,20 @@ def test_the_bubble_is_the_published_fraction(stages, batches, chunks):
     assert training(result).bubble_fraction == pytest.approx(ideal, rel=4e-3)
 
 
-def test_rates_follow_from_the_time():
-    result = cosim.run(fast(4, global_batch=8, iterations=2))
+@pytest.mark.parametrize(
+    ("accelerator", "precision", "peak"),
+    [("h100", "bf16", 989.4e12), ("gb200", "fp8", 5e15), ("gb300", "fp4", 15e15)],
+)
+def test_rates_follow_from_the_time(accelerator, precision, peak):
+    compute = {"accelerator": accelerator}
+    changes = {"precision": precision, "compute": compute}
+    result = cosim.run(fast(4, global_batch=8, iterations=2, **changes))
     seconds = result.time_ns / 1e9 / 2
     assert training(result).tokens_per_s == pytest.approx(8 * 512 / seconds)
     # 6 FLOPs for each of 12 h² + … weights: 4 h² of attention, 3 · 4 h² of the gated network; and
     # 12 · layers · h · s of attention.
     flop = 6 * 8 * (4 + 12) * 1024**2 + 12 * 8 * 1024 * 512
-    assert training(result).mfu == pytest.approx(flop * 8 * 512 / seconds / 4 / 989.4e12)
+    assert training(result).mfu == pytest.approx(flop * 8 * 512 / seconds / 4 / peak)
 
 
 def test_communication_counts_for_its_dimension():

@@ -67,7 +67,7 @@ def test_any_layout(
     assert result.training is not None
     assert parts[PEAK] / whole == pytest.approx(result.training.mfu, rel=1e-12)
     flop = work.global_batch * work.model.sequence * token_flop(work.model, work.model.sequence)
-    peak = 16 * work.compute.roofline(fp8=False).peak_flops
+    peak = 16 * work.compute.roofline("bf16").peak_flops
     assert parts[PEAK] == pytest.approx(1e9 * flop / peak, rel=1e-12)
     times = Operators(work)
     layer = sum(

@@ -12,7 +12,7 @@ from frontend.schema.compute import ACCELERATORS
 from frontend.workloads.llm.operators import Operators
 from frontend.workloads.llm.workload import LlmWorkload
 
-H100 = Kernels("h100", fp8=False)
+H100 = Kernels("h100", "bf16")
 SIZES = st.integers(1, 2**15)
 
 
@@ -21,10 +21,10 @@ def tflops(kernels, rows, columns, inner):
 
 
 @pytest.mark.parametrize("name", CHIPS)
-@pytest.mark.parametrize("fp8", [False, True])
-def test_the_measured_product_of_a_chip_takes_its_time(name, fp8):
-    kernels = Kernels(name, fp8)
-    best = (kernels.fp8 and CHIPS[name].fp8) or CHIPS[name].bf16
+@pytest.mark.parametrize("precision", ["bf16", "fp8", "fp4"])
+def test_the_measured_product_of_a_chip_takes_its_time(name, precision):
+    kernels, chip = Kernels(name, precision), CHIPS[name]
+    best = {"fp8": chip.fp8, "fp4": chip.fp4}.get(kernels.precision) or chip.bf16
     assert tflops(kernels, best.rows, best.columns, best.inner) == pytest.approx(
         best.tflops, rel=1e-6
     )
@@ -54,9 +54,7 @@ def test_products_in_16_bits_that_the_model_has_not_seen(rows, columns, inner, m
     ],
 )
 def test_products_in_8_bits_that_the_model_has_not_seen(columns, inner, measured):
-    assert tflops(Kernels("h800", fp8=True), 4096, columns, inner) == pytest.approx(
-        measured, rel=0.11
-    )
+    assert tflops(Kernels("h800", "fp8"), 4096, columns, inner) == pytest.approx(measured, rel=0.11)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +76,105 @@ def test_products_in_8_bits_that_the_model_has_not_seen(columns, inner, measured
     ],
 )
 def test_square_products_that_the_model_has_not_seen(name, size, measured):
-    kernels = Kernels(name, fp8=True)  # the A100 has 16 bits only
+    kernels = Kernels(name, "fp8")  # the A100 has 16 bits only
     assert tflops(kernels, size, size, size) == pytest.approx(measured, rel=0.07)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "inner", "measured"),
+    [
+        # pytorch/ao, pull request 2427: the other large products of the same run on a B200.
+        ("b200", 4096, 4096, 4096, 4460),
+        ("b200", 6144, 6144, 6144, 5500),
+        # deepseek-ai/DeepGEMM, pull request 348: cuBLASLt 13.3, then a kernel of its own.
+        ("b200", 8192, 8192, 8192, 5239),
+        ("b200", 8192, 8192, 8192, 5702),
+        ("b200", 4096, 4096, 7168, 5332),
+        # triton-lang/triton, pull request 9697: cuBLAS, then kernels of its own. It names no GPU.
+        ("b200", 8192, 8192, 8192, 5589.8),
+        ("b200", 16384, 16384, 16384, 5562),
+        ("b200", 32768, 32768, 32768, 5362.4),
+        # flashinfer-ai/flashinfer, pull requests 1979 and 2540: cuDNN.
+        ("b200", 1024, 7168, 4608, 3797.9),
+        ("gb200", 1024, 7168, 4608, 3878.8),
+        ("gb200", 1024, 9216, 7168, 5222.8),
+    ],
+)
+def test_products_in_4_bits_that_the_model_has_not_seen(name, rows, columns, inner, measured):
+    found = tflops(Kernels(name, "fp4"), rows, columns, inner)
+    assert found == pytest.approx(measured, rel=0.06)
+
+
+# The linear layers of a model: inputs and outputs.
+LINEAR = ((4096, 12288), (4096, 4096), (4096, 16384), (16384, 4096))
+# NVIDIA/TransformerEngine, docs/examples/gemm_profiling/gemm_profiling.rst (d0067d0), on a B300:
+# products with 15872 tokens, as rows, inner, columns, with and without casts [ms].
+MEASURED = {
+    "forward": ([(15872, inner, outer) for inner, outer in LINEAR], 1.254, 1.932),
+    "input": ([(15872, outer, inner) for inner, outer in LINEAR], 1.305, 2.189),
+    "weights": ([(inner, 15872, outer) for inner, outer in LINEAR], 1.205, 2.331),
+}
+
+
+@pytest.mark.parametrize(("shapes", "alone", "whole"), MEASURED.values(), ids=MEASURED)
+def test_linear_layers_in_4_bits_and_their_casts(shapes, alone, whole):
+    # In spite of half as much peak more, a B300 is not faster than the GB200 here.
+    kernels = Kernels("gb300", "fp4")
+    products = sum(kernels.product_ps(*shape) for shape in shapes) / 1e9
+    assert 0.86 * alone < products < alone
+    # Each layer casts its input, with a Hadamard transform, and its weights.
+    casts = sum(
+        kernels.nvfp4_cast_ps(rows * inner, hadamard=True) + kernels.nvfp4_cast_ps(inner * columns)
+        for rows, inner, columns in shapes
+    )
+    assert 0.8 * (whole - alone) < casts / 1e9 < whole - alone
+
+
+def test_linear_layers_in_8_bits_on_a_b300():
+    kernels = Kernels("gb300", "fp8")
+    for (shapes, *_), measured in zip(MEASURED.values(), (2.158, 2.329, 2.325), strict=True):
+        products = sum(kernels.product_ps(*shape) for shape in shapes) / 1e9
+        assert products == pytest.approx(measured, rel=0.06)
+
+
+LARGE = st.integers(12, 64).map(lambda blocks: 256 * blocks)
+
+
+@given(st.sampled_from(["b200", "gb200", "gb300"]), LARGE, LARGE, LARGE)
+def test_fewer_bits_are_faster_for_large_products(name, rows, inner, columns):
+    sixteen, eight, four = (
+        Kernels(name, precision).product_ps(rows, inner, columns)
+        for precision in ("bf16", "fp8", "fp4")
+    )
+    assert four < eight < sixteen
+    # Not by more than the peaks.
+    assert eight < 2 * four * 1.2
+
+
+@given(st.integers(1, 2**36))
+def test_casts_to_4_bits_move_their_bytes(elements):
+    kernels = Kernels("gb200", "fp4")
+    gap, largest = 900_000, kernels.pass_ps(2 * elements)
+    plain = kernels.nvfp4_cast_ps(elements)
+    # Two bytes are read, and 9/16 written for each of two products.
+    assert plain - largest == pytest.approx(gap + elements * 3.125 / 6.4, abs=2)
+    one = kernels.nvfp4_cast_ps(elements, for_gradient=False)
+    assert one - largest == pytest.approx(gap + elements * 2.5625 / 7.2, abs=2)
+    # With a Hadamard transform, each product has its own kernel, so the elements are read again.
+    transformed = kernels.nvfp4_cast_ps(elements, hadamard=True)
+    assert transformed - largest == pytest.approx(2 * (one - largest), abs=2)
+    # Without a second product, nothing is transformed.
+    assert one == kernels.nvfp4_cast_ps(elements, hadamard=True, for_gradient=False)
+    random = kernels.nvfp4_cast_ps(elements, stochastic=True)
+    assert random - largest == pytest.approx(gap + elements * 3.125 / 4.5, abs=2)
+    # They cost more than in 8 bits, which Blackwell needs once; as few elements are a gap only.
+    for scaling in ("delayed", "current"):
+        assert plain > kernels.cast_ps(elements, scaling) or elements < 2**10
 
 
 def test_a_product_and_its_casts_on_a_b200():
     # NVIDIA/TransformerEngine, issue 1747: 2377.1 TFLOP/s for a layer with 8192 of everything.
-    kernels = Kernels("b200", fp8=True)
+    kernels = Kernels("b200", "fp8")
     casts = 2 * kernels.cast_ps(8192**2, "delayed")  # the input and the weights
     lasts = kernels.product_ps(8192, 8192, 8192) + casts
     assert 2 * 8192**3 / lasts == pytest.approx(2377.1, rel=0.03)
@@ -93,11 +183,10 @@ def test_a_product_and_its_casts_on_a_b200():
 def test_casts_move_the_bytes_of_their_layouts():
     elements = 2**30
     for name, layouts in (("h100", 2), ("b200", 1)):
-        kernels = Kernels(name, fp8=True)
+        kernels = Kernels(name, "fp8")
         delayed, current = (kernels.cast_ps(elements, how) for how in ("delayed", "current"))
         assert delayed == kernels.pass_ps((2 + layouts) * elements)
         assert current - delayed == kernels.pass_ps(2 * elements)
-        assert Kernels(name, fp8=False).cast_ps(elements, "current") == 0
 
 
 @given(SIZES, SIZES, SIZES, st.integers(0, 64))
@@ -118,7 +207,7 @@ def test_attention_has_the_measured_rates():
 
 
 def test_flash_attention_2_has_the_measured_rates_of_both_phases_together():
-    flash = Kernels("h100", fp8=False, attention="flash2")
+    flash = Kernels("h100", "bf16", attention="flash2")
     measured = ((128, 512, 163), (128, 4096, 294), (64, 2048, 232), (64, 16384, 284))
     for head, tokens, rate in measured:
         # Forward is two products and backward five, so the rate of both is 7 FLOP / their time.
@@ -126,7 +215,7 @@ def test_flash_attention_2_has_the_measured_rates_of_both_phases_together():
         both += flash.attention_ps(5 * 10**15, tokens, head, backward=True)
         assert 7 * 10**15 / both == pytest.approx(rate, rel=1e-3)
     # It is what the A100 has without a choice.
-    default, named = (Kernels("a100", fp8=False, attention=one) for one in (None, "flash2"))
+    default, named = (Kernels("a100", "bf16", attention=one) for one in (None, "flash2"))
     assert default.attention_ps(10**12, 3000, 128) == named.attention_ps(10**12, 3000, 128)
 
 
@@ -222,11 +311,80 @@ def test_current_scaling_reads_activations_once_more():
         operators(precision="fp8", fp8_scaling=how) for how in ("delayed", "current")
     )
     more = sum(current.network) - sum(delayed.network)
-    kernels, tokens = Kernels("h100", fp8=True), current.tokens
+    kernels, tokens = Kernels("h100", "fp8"), current.tokens
     parts = [matrix.part(4) for matrix in network_matrices(4096, 14336, gated=True)]
     sides = [side for part in parts for side in (part.rows, part.columns)]
     assert more == sum(kernels.pass_ps(2 * tokens * side) for side in sides)
     assert current.output == delayed.output
+
+
+def blackwell(**workload):
+    compute = {"kernels": "shapes", "accelerator": "gb200"} | workload.pop("compute", {})
+    return operators(compute=compute, **workload)
+
+
+def test_each_matrix_casts_its_input_and_the_gradient_of_its_output_to_4_bits():
+    how = {"hadamard": False, "stochastic_rounding": True}
+    eight, four = (blackwell(precision=one, nvfp4=how) for one in ("fp8", "fp4"))
+    kernels, tokens = Kernels("gb200", "fp4"), four.tokens
+    parts = [matrix.part(4) for matrix in network_matrices(4096, 14336, gated=True)]
+    products = sum(kernels.product_ps(tokens, one.rows, one.columns) for one in parts)
+    casts = sum(kernels.nvfp4_cast_ps(tokens * one.rows) for one in parts)
+    back = sum(kernels.product_ps(tokens, one.columns, one.rows) for one in parts)
+    gradients = sum(kernels.nvfp4_cast_ps(tokens * one.columns, stochastic=True) for one in parts)
+    # The rest is memory-bound, as in 8 bits.
+    eight_bits = Kernels("gb200", "fp8")
+    for phase, product, cast, sides in (
+        (0, products, casts, [(one.rows, one.columns) for one in parts]),
+        (1, back, gradients, [(one.columns, one.rows) for one in parts]),
+    ):
+        in_eight = sum(
+            eight_bits.product_ps(tokens, *side) + eight_bits.cast_ps(tokens * side[0], "delayed")
+            for side in sides
+        )
+        assert four.network[phase] - product - cast == eight.network[phase] - in_eight
+    assert four.output == eight.output
+    # All weights are cast after an update.
+    assert four.update(100, 10**9) - eight.update(100, 10**9) == kernels.nvfp4_cast_ps(10**9)
+
+
+def test_what_the_recipe_of_4_bits_adds_takes_time():
+    def network(**how):
+        return blackwell(precision="fp4", nvfp4=how).network
+
+    plain = network(hadamard=False, stochastic_rounding=False)
+    transformed = network(stochastic_rounding=False)
+    random = network(hadamard=False)
+    assert transformed.forward > plain.forward
+    assert transformed.input_gradient > plain.input_gradient
+    assert random.forward == plain.forward
+    assert random.input_gradient > plain.input_gradient
+    assert plain.weight_gradient == transformed.weight_gradient == random.weight_gradient
+    # Frozen weights have no gradient, so nothing is transformed for it.
+    frozen = [
+        blackwell(precision="fp4", nvfp4={"hadamard": one}, lora={"rank": 8}).network
+        for one in (False, True)
+    ]
+    assert frozen[0] == frozen[1]
+
+
+def test_attention_in_8_bits_has_the_measured_rates_and_casts():
+    sixteen, eight = (
+        blackwell(precision="fp8", fp8_scaling="current", compute={"attention": one})
+        for one in ("cudnn", "cudnn_fp8")
+    )
+    assert eight.network == sixteen.network
+    kernels = Kernels("gb200", "fp8", attention="cudnn_fp8")
+    # 8 of 32 query heads and 2 of 8 heads of keys and values on a rank of tp.
+    inputs, results = eight.tokens * (8 + 2 * 2) * 128, eight.tokens * 8 * 128
+    flop = 2 * 8 * 8192 * 8192 * 128
+    assert eight.scores.forward == pytest.approx(
+        flop / 1894 + 900_000 + kernels.cast_ps(inputs, "current", for_gradient=False), rel=1e-6
+    )
+    assert eight.scores.input_gradient == pytest.approx(
+        2.5 * flop / 1263 + 900_000 + kernels.cast_ps(results, "current", for_gradient=False),
+        rel=1e-6,
+    )
 
 
 def test_few_tiles_with_long_sums_are_cut():
@@ -234,6 +392,26 @@ def test_few_tiles_with_long_sums_are_cut():
     lasts = H100.product_ps(512, 2**16, 256)
     tile = 2 * 128 * 128 * 2**16 * 132 / 900e12 * 1e12
     assert lasts < tile / 2
+
+
+@pytest.mark.parametrize("kernels", ["roofline", "shapes"])
+@pytest.mark.parametrize("accelerator", ["h100", "a100"])
+def test_four_bits_need_an_accelerator_that_has_them(kernels, accelerator):
+    compute = {"kernels": kernels, "accelerator": accelerator}
+    with pytest.raises(
+        ScenarioError, match=r"workload\.precision: .*because only b200, gb200, gb300 compute in 4"
+    ):
+        operators(precision="fp4", compute=compute)
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("b200", 2), ("gb200", 2), ("gb300", 3)])
+def test_four_bits_have_the_peak_of_their_own(name, ratio):
+    compute = {"accelerator": name, "kernels": "roofline"}
+    four, eight = (
+        operators(precision=one, compute=compute, layout={"tp": 1}) for one in ("fp4", "fp8")
+    )
+    # Matrices of a whole model are large enough for the memory not to bound them.
+    assert four.network.weight_gradient * ratio == pytest.approx(eight.network.weight_gradient)
 
 
 @pytest.mark.parametrize(
@@ -246,6 +424,7 @@ def test_few_tiles_with_long_sums_are_cut():
         ({"kernels": "roofline", "attention": "cudnn"}, "attention"),
         ({"accelerator": "b200", "attention": "flash2"}, "attention"),
         ({"accelerator": "a100", "attention": "cudnn"}, "attention"),
+        ({"accelerator": "h100", "attention": "cudnn_fp8"}, "attention"),
     ],
 )
 def test_shapes_need_an_accelerator_as_it_was_measured(compute, key):

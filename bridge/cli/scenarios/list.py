@@ -73,6 +73,7 @@ def _cards() -> dict[str, Card]:
 
 
 def _accelerator(one: Accelerator) -> str:
-    fp8 = f", {one.fp8_tflops:g} in fp8" if one.fp8_tflops else ""
+    peaks = (("fp8", one.fp8_tflops), ("fp4", one.fp4_tflops))
+    fewer = "".join(f", {peak:g} in {name}" for name, peak in peaks if peak)
     memory = f"{one.memory_gb_s} GB/s, {one.memory_gb} GB of memory"
-    return f"{one.bf16_tflops:g} TFLOPS in bf16{fp8}, {memory}"
+    return f"{one.bf16_tflops:g} TFLOPS in bf16{fewer}, {memory}"

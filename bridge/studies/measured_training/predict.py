@@ -118,9 +118,7 @@ def textbook_s(run: Run, fitted: Run) -> float:
 
 def _ideal_s(run: Run) -> float:
     chip = CHIPS[run.chip]
-    known = ACCELERATORS[chip.accelerator]
-    tflops = {"bf16": known.bf16_tflops, "fp8": known.fp8_tflops, "fp4": chip.fp4_tflops}
-    peak = tflops[run.precision]
+    peak = ACCELERATORS[chip.accelerator].peak_tflops(run.precision)
     assert peak
     flop = run.global_batch * run.sequence * token_flop(Card(**run.card), run.sequence)
     bubble = (run.pp - 1) / (run.chunks * run.micro_batches)

@@ -6,11 +6,11 @@ import csv
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import token_flop
-from frontend.schema.compute import ACCELERATORS
+from frontend.schema.compute import ACCELERATORS, Precision
 
 FOLDER = Path(__file__).parent
 
@@ -49,10 +49,6 @@ class Chip(NamedTuple):
     """NIC of an accelerator."""
     rack: int = 0
     """Accelerators of an NVLink domain of a rack. Jobs that it does not divide take 8 of 9."""
-    fp4_tflops: int = 0
-    """Peak in 4 bits, dense; a scenario has no such precision."""
-    memory_gb: int = 0
-    """Memory if it differs from the accelerator's."""
 
 
 CHIPS: Mapping[str, Chip] = {
@@ -60,9 +56,9 @@ CHIPS: Mapping[str, Chip] = {
     "h100": Chip("h100", 3600, 2891, 400),
     "h800": Chip("h800", 1600, 1285, 400),
     "h200": Chip("h200", 3600, 2891, 400),
-    "b200": Chip("b200", 7200, 5968, 400, fp4_tflops=9000),
-    "gb200": Chip("gb200", 7200, 5968, 400, rack=72, fp4_tflops=10000),
-    "gb300": Chip("gb200", 7200, 5968, 800, rack=72, fp4_tflops=15000, memory_gb=288),
+    "b200": Chip("b200", 7200, 5968, 400),
+    "gb200": Chip("gb200", 7200, 5968, 400, rack=72),
+    "gb300": Chip("gb300", 7200, 5968, 800, rack=72),
 }
 
 
@@ -116,7 +112,7 @@ class Run(NamedTuple):
     chunks: int
     micro_batch: int
     global_batch: int
-    precision: str
+    precision: Precision
     options: frozenset[str]
     unit: str
     measured: float | None
@@ -256,7 +252,7 @@ class Run(NamedTuple):
         return {
             **({} if lora is None else {"lora": lora}),
             **({"algorithms": dict.fromkeys(("tp", "cp"), "nccl")} if nccl else {}),
-            "precision": "bf16" if self.precision == "bf16" else "fp8",
+            "precision": self.precision,
             "fp8_scaling": "current" if has("current_scaling") else "delayed",
             "gradient_element": f"{gradient}B",
             **({} if bucket is None else {"bucket": f"{bucket * gradient}B"}),
@@ -270,7 +266,12 @@ class Run(NamedTuple):
                 "gather": has("gather"),
                 "dp": not has("late_gradients"),
             },
+            **({"nvfp4": self._nvfp4()} if self.precision == "fp4" else {}),
         }
+
+    def _nvfp4(self) -> dict[str, bool]:
+        """Return what the submissions of MLPerf leave of Transformer Engine's recipe."""
+        return {"hadamard": False, "stochastic_rounding": "stochastic_rounding" in self.options}
 
     def _compute(self, efficiency: float, shapes: bool) -> dict[str, Any]:
         chip = CHIPS[self.chip]
@@ -281,10 +282,8 @@ class Run(NamedTuple):
                 found["loss_accesses"] = 13
             if "flash2" in self.options:
                 found["attention"] = "flash2"
-        elif self.precision == "fp4":
-            found["peak_flops"] = f"{chip.fp4_tflops}TFLOPS"
-        if chip.memory_gb:
-            found["memory"] = f"{chip.memory_gb}GB"
+            if "fp8_attention" in self.options:
+                found["attention"] = "cudnn_fp8"
         return found
 
 
@@ -391,7 +390,7 @@ def _run(row: Mapping[str, str]) -> Run:
         chunks=int(row["chunks"]),
         micro_batch=int(row["micro_batch"]),
         global_batch=int(row["global_batch"]),
-        precision=row["precision"],
+        precision=cast(Precision, row["precision"]),
         unit=row["unit"],
         options=frozenset(row["options"].split()),
         measured=float(row["measured"]) if row["measured"] else None,

@@ -145,7 +145,7 @@ def _flop(workload: LlmWorkload) -> int:
 
 def _peak_flops(workload: LlmWorkload, ranks: int) -> int:
     """Return the peak rate of all ranks together."""
-    return ranks * workload.compute.roofline(workload.precision == "fp8").peak_flops
+    return ranks * workload.compute.roofline(workload.precision).peak_flops
 
 
 def _mfu(workload: LlmWorkload, ranks: int, seconds: float) -> float:

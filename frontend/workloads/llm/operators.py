@@ -209,8 +209,8 @@ class Operators:
         """Tokens of a rank where ranks of tp share the tokens."""
         self.routed = routed_tokens(workload, self.shared_tokens)
         """Where tokens go, if routing is uneven."""
-        fp8, compute = workload.precision == "fp8", workload.compute
-        self._compute = compute.roofline(fp8)
+        precision, compute = workload.precision, workload.compute
+        self._compute = compute.roofline(precision)
         self._overlaps_tp = workload.overlap.tp and self.layout.tp > 1
         hides = workload.overlap.ep or self.layout.schedule == "dual_pipe"
         exchanges = hides and self.layout.ep > 1
@@ -218,8 +218,8 @@ class Operators:
         self._kernels = self._plain = None
         if compute.kernels == "shapes":
             speed = compute.efficiency or 1.0
-            self._kernels = kernels(compute.accelerator, fp8, speed, compute.attention)
-            self._plain = kernels(compute.accelerator, False, speed)
+            self._kernels = kernels(compute.accelerator, precision, speed, compute.attention)
+            self._plain = kernels(compute.accelerator, "bf16", speed)
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -360,7 +360,9 @@ class Operators:
                     head=query,
                     busy_sms=self._beside[0].busy_sms,
                 )
-                return Times(attention(flop), attention(5 * flop // 2, backward=True), 0)
+                whole = Times(attention(flop), attention(5 * flop // 2, backward=True), 0)
+                results = self.tokens * heads * value
+                return whole.plus(self._attention_casts(moved // ELEMENT - results, results))
             forward = self._time("scores", Cost(flop, moved))
             # The product for the scores again.
             return Times(forward, self._time("scores", Cost(5 * flop // 2, 2 * moved)), 0)
@@ -442,17 +444,21 @@ class Operators:
 
         With kernels by their shape, all gradients that a rank holds are checked before, and those
         of its share are copied to 4 bytes, unless they have them, and read for their norm. After
-        the update, all gradients are set to zero, and the transposes of weights in 8 bits written.
+        the update, all gradients are set to zero, and the transposes of weights in 8 bits written,
+        or all weights in 4 bits.
         """
         moved = 2 * self.workload.compute.update_accesses * weights
         lasts = self._time("update", Cost(0, moved))
         if self._kernels is not None:
             element = self.workload.gradient_element
-            transposed = 2 * (self._kernels.chip.layouts - 1) * self._kernels.fp8
+            precision, layouts = self._kernels.precision, self._kernels.chip.layouts
+            transposed = 2 * (layouts - 1) if precision == "fp8" else 0
             copied = element + 4 if element < 4 else 0
             for each in (element * held, copied * weights, 4 * weights):
                 lasts += self._kernels.pass_ps(each)
             lasts += self._kernels.pass_ps((element + transposed) * held)
+            if precision == "fp4":
+                lasts += self._kernels.nvfp4_cast_ps(held)
         return lasts
 
     @cached_property
@@ -563,7 +569,7 @@ class Operators:
         number: int,
     ) -> Times:
         """Return the time of a matrix with its casts, by kernels of its shape."""
-        rows, columns, scaling = part.rows, part.columns, self.workload.fp8_scaling
+        rows, columns = part.rows, part.columns
 
         def product(how: _Beside, left: int, inner: int, right: int, result: int = ELEMENT) -> int:
             pieces = how.pieces or self.layout.tp
@@ -575,12 +581,34 @@ class Operators:
         # Kernels add the gradient to that of other micro-batches: they read and write it.
         added = 2 * self.workload.gradient_element
         # The input and the gradient of the output are cast for the products with them.
-        cast = partial(kernels.cast_ps, scaling=scaling, for_gradient=self.workload.lora is None)
+        cast = partial(self._cast, kernels)
         return Times(
             product(beside[0], tokens, rows, columns) + cast(number * tokens * rows),
-            product(beside[1], tokens, columns, rows) + cast(number * tokens * columns),
+            product(beside[1], tokens, columns, rows) + cast(number * tokens * columns, True),
             product(beside[2], rows, tokens, columns, added),
         )
+
+    def _cast(self, kernels: Kernels, elements: int, gradient: bool = False) -> int:
+        """Return the time to cast an input, or the gradient of an output, for products."""
+        trained, how = self.workload.lora is None, self.workload.nvfp4
+        if kernels.precision == "fp8":
+            return kernels.cast_ps(elements, self.workload.fp8_scaling, for_gradient=trained)
+        if kernels.precision == "fp4":
+            return kernels.nvfp4_cast_ps(
+                elements,
+                hadamard=how.hadamard,
+                stochastic=how.stochastic_rounding and gradient,
+                for_gradient=trained,
+            )
+        return 0
+
+    def _attention_casts(self, inputs: int, results: int) -> Times:
+        """Return the time to cast the inputs of attention in 8 bits, and its result's gradient."""
+        if self._kernels is None or self.workload.compute.attention != "cudnn_fp8":
+            return Times(0, 0, 0)
+        scaling = self.workload.fp8_scaling
+        cast = partial(self._kernels.cast_ps, scaling=scaling, for_gradient=False)
+        return Times(cast(inputs), cast(results), 0)
 
     def _roofline(self, name: str, tokens: int, part: Matrix, number: int) -> Times:
         rows, columns = part.rows, part.columns

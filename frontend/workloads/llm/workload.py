@@ -28,7 +28,7 @@ from frontend.schema.base import (
     cross_check_error,
     listed,
 )
-from frontend.schema.compute import ACCELERATORS, Compute
+from frontend.schema.compute import ACCELERATORS, Compute, Precision
 from frontend.schema.files import read_json
 from frontend.schema.quantities import (
     ByteRate,
@@ -232,9 +232,10 @@ class LlmCompute(Model):
     efficiency: Annotated[float, Field(gt=0, le=2)] | None = None
     """roofline: fraction of the peak compute rate and memory bandwidth that operators reach, at
     most 1; null: 0.6, as measured. shapes: speed relative to that of the shapes; null: 1."""
-    attention: Literal["cudnn", "flash2"] | None = None
-    """shapes: the library of the attention kernels, cuDNN or FlashAttention-2, of those that were
-    measured on the accelerator; null: cuDNN, and FlashAttention-2 on the A100."""
+    attention: Literal["cudnn", "cudnn_fp8", "flash2"] | None = None
+    """shapes: the library of the attention kernels, of those that were measured on the accelerator:
+    cuDNN, cuDNN in 8 bits with casts before it, or FlashAttention-2; null: cuDNN, and
+    FlashAttention-2 on the A100."""
     loss_accesses: Accesses = 2
     """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
     without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
@@ -266,10 +267,10 @@ class LlmCompute(Model):
                 raise cross_check_error(f"workload.compute.{key}", problem)
         return self
 
-    def roofline(self, fp8: bool) -> Compute:
-        """Return the roofline of a rank at a precision."""
+    def roofline(self, precision: Precision) -> Compute:
+        """Return the roofline of a rank at a precision; in 16 bits if it lacks that of 8 bits."""
         known = ACCELERATORS[self.accelerator]
-        tflops = known.fp8_tflops if fp8 and known.fp8_tflops else known.bf16_tflops
+        tflops = known.peak_tflops(precision) or known.bf16_tflops
         return Compute(
             peak_flops=self.peak_flops or ComputeRate(round(tflops * 10**12)),
             memory_bandwidth=self.memory_bandwidth or ByteRate(known.memory_gb_s * 10**9),
@@ -300,6 +301,17 @@ class Failures(Model):
     for the copy to the host, and the checkpoint is written while it trains."""
 
 
+class Nvfp4(Model):
+    """How values are rounded to 4 bits, by the names of Transformer Engine's recipe. It takes time
+    with `kernels: shapes`."""
+
+    hadamard: bool = True
+    """Whether inputs and gradients pass through a random Hadamard transform for the product of the
+    weights' gradient. A kernel of its own then writes them for this product."""
+    stochastic_rounding: bool = True
+    """Whether gradients are rounded up or down at random."""
+
+
 class LlmWorkload(Model):
     """Training iterations of a decoder-only transformer. A rank is one accelerator."""
 
@@ -318,11 +330,14 @@ class LlmWorkload(Model):
     """Sequences that a rank computes together. Gradients accumulate over the micro-batches."""
     iterations: Iterations = 1
     """Number of training iterations."""
-    precision: Literal["bf16", "fp8"] = "bf16"
-    """Precision of matrix products. Weights and activations have 2 bytes in both cases."""
+    precision: Precision = "bf16"
+    """Precision of matrix products; fp4: NVFP4, on accelerators that have it. Weights and
+    activations have 2 bytes in all cases."""
     fp8_scaling: Literal["delayed", "current"] = "delayed"
     """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
     from earlier steps. current: from its largest element, for which a kernel reads it once more."""
+    nvfp4: Nvfp4 = Nvfp4()
+    """How values are rounded to 4 bits, with `precision: fp4`."""
     gradient_element: ElementSize = ElementSize.parse("4B")
     """Size of a gradient element, also in reductions."""
     gather_element: ElementSize = ElementSize.parse("2B")
@@ -351,3 +366,11 @@ class LlmWorkload(Model):
     """Failures and checkpoints, for the goodput in the result; null: none."""
     check_memory: bool = True
     """Whether a layout that needs more memory than a rank has is refused."""
+
+    @model_validator(mode="after")
+    def _four_bits(self) -> Self:
+        able = [name for name, known in ACCELERATORS.items() if known.fp4_tflops]
+        if self.precision == "fp4" and self.compute.accelerator not in able:
+            problem = f"expected bf16 or fp8, because only {', '.join(able)} compute in 4 bits"
+            raise cross_check_error("workload.precision", problem)
+        return self

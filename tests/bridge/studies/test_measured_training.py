@@ -148,9 +148,17 @@ def test_kernels_by_their_shape_go_with_nvlink_as_measured():
     assert {one.id for one in shapes.chosen("small")} <= {*shapes.stored()}
 
 
-def test_shapes_have_no_kernels_in_four_bits():
-    for name in shapes.stored():
-        assert TABLE.runs[name].precision != "fp4"
+def test_runs_in_four_bits_have_kernels_as_their_submissions_say():
+    """`config_*.sh`: 8B has random rounding and attention in 8 bits, 405B neither of them."""
+    for run in TABLE.runs.values():
+        if run.precision != "fp4":
+            continue
+        assert run.id in shapes.stored()
+        small = run.model == "llama3_8b"
+        workload = run.scenario(1.0, shapes=True)["workload"]
+        assert workload["nvfp4"] == {"hadamard": False, "stochastic_rounding": small}
+        assert workload["compute"].get("attention") == ("cudnn_fp8" if small else None)
+        assert "attention" not in run.scenario(1.0)["workload"]["compute"]
 
 
 LINES = [
