@@ -123,4 +123,4 @@ def test_a_stack_is_a_program_and_a_network() -> None:
     found = {row.stack: row for row in rows()}
     assert {"PyTorch, one server", "nccl-tests, one server", "nccl-tests, TCPXO"} <= set(found)
     assert {row.servers for row in rows() if row.stack == "nccl-tests, one server"} == {1}
-    assert {row.stack for row in rows() if row.group in ("a100", "p6-b200", "p5-no-tuner")} == {""}
+    assert {row.stack for row in rows() if row.group in ("a100", "p6-b200", "spark")} == {""}
