@@ -79,6 +79,14 @@ def test_rings_with_simple_wait_for_their_buffers() -> None:
         assert time == pytest.approx(row.measured_us, rel=0.08)
 
 
+def test_processors_post_the_messages_of_an_all_to_all() -> None:
+    """128 GPUs of the p5 send 120 blocks of two messages, a send and a receive of 2 µs each."""
+    (row,) = [one for one in rows() if one.name == "p5 16x8 all_to_all 33554432"]
+    time = bridge.run(load_scenario(row.scenario())).time_ns / 1e3
+    assert time > 120 * 2 * 4
+    assert time == pytest.approx(row.measured_us, rel=0.13)
+
+
 def test_the_small_scale_states_its_errors(scenarios) -> None:
     points = study_points(scenarios, "small")
     results = {key: bridge.run(point.scenario) for key, point in points.items()}
