@@ -1,4 +1,4 @@
-"""The buffers of NCCL's connections: their chunks, and how fast a channel between servers is.
+"""The buffers of NCCL's connections: their chunks, and how fast channels between servers are.
 
 A connection of a channel has a buffer of eight slots on each side. A GPU fills a slot, a processor
 posts it to the NIC, the network carries it, the GPU at the other end empties it, and tells the
@@ -24,6 +24,7 @@ from frontend.collectives.nccl_tuner import (
     Kind,
     Machine,
     ProtocolName,
+    post_us,
     round_us,
     step_us,
     tree_channels,
@@ -113,3 +114,37 @@ def buffer_wire(
     waits = pace * (waits + round_us(machine, protocol))
     held = (2 * copied + carried + waits) / flying / carried
     return WIRE[protocol] + again * max(0, held - WIRE[protocol])
+
+
+def message_bytes(machine: Machine, block: float) -> float:
+    """Return the bytes of a message of an all-to-all between servers (`addP2pToPlan`).
+
+    Examples
+    --------
+    >>> infiniband = Machine(16, 2, 3600 * 10**9, 8, 400 * 10**9, 0, 0)
+    >>> [message_bytes(infiniband, block * 2**10) / 2**10 for block in (16, 64, 512, 2048)]
+    [16.0, 32.0, 64.0, 128.0]
+    """
+    chunk = machine.plugin.message_bytes
+    if machine.cpu == "arm" and machine.generation == "blackwell":
+        chunk *= 2
+    parts = 4 if block < chunk else 2 if block < SLOTS * chunk else 1
+    return min(chunk / parts, block)
+
+
+def posting_wire(machine: Machine, block: float, pace: float = 1.0) -> float:
+    """Return what a byte of an all-to-all costs a NIC at least, as if it were so many bytes.
+
+    The processor of each GPU posts a send and a receive for each message, one after the other.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine, of several servers.
+    block : float
+        Bytes for each rank.
+    pace : float
+        Factor on the time to post a message.
+    """
+    rate = machine.nic_bps / 8e6 * machine.nics / machine.local  # bytes in a µs
+    return pace * 2 * post_us(machine, "LL") * rate / message_bytes(machine, block)

@@ -44,6 +44,8 @@ class Plugin(NamedTuple):
         Its own tuner; empty: it has none.
     buffer_bytes : int
         Buffer of a connection with Simple (`NCCL_BUFFSIZE`).
+    message_bytes : int
+        Chunk of sends and receives between servers (`NCCL_P2P_NET_CHUNKSIZE`).
     nvls_chunk_bytes, nvls_tree_chunk_bytes : int
         Largest chunks of NVLS and NVLS tree (`NCCL_NVLS_CHUNKSIZE`, `NCCL_NVLSTREE_MAX_CHUNKSIZE`);
         0: those that NCCL has.
@@ -55,6 +57,7 @@ class Plugin(NamedTuple):
     protocols: tuple[str, ...] = ()
     tuner: Tuner | Literal[""] = ""
     buffer_bytes: int = 4 * _MIB
+    message_bytes: int = 128 * _KIB
     nvls_chunk_bytes: int = 0
     nvls_tree_chunk_bytes: int = 0
 
@@ -63,22 +66,31 @@ _EFA = Plugin(
     told_us=35.0,
     step_us=17.0,
     buffer_bytes=8 * _MIB,
+    message_bytes=512 * _KIB,
     nvls_chunk_bytes=512 * _KIB,
     nvls_tree_chunk_bytes=512 * _KIB,
 )
 _TCPXO = Plugin(
-    protocols=("LL128", "Simple"), buffer_bytes=8 * _MIB, nvls_tree_chunk_bytes=128 * _KIB
+    protocols=("LL128", "Simple"),
+    buffer_bytes=8 * _MIB,
+    message_bytes=512 * _KIB,
+    nvls_tree_chunk_bytes=128 * _KIB,
 )
 
 PLUGINS: dict[str, Plugin] = {
     "verbs": Plugin(),
-    "efa_p4d": Plugin(told_us=75.0, step_us=75.0, buffer_bytes=8 * _MIB),
+    "efa_p4d": Plugin(told_us=75.0, step_us=75.0, buffer_bytes=8 * _MIB, message_bytes=512 * _KIB),
     "efa_p5": _EFA._replace(told_us=75.0, step_us=19.0, tuner="p5"),
     "efa_p5en": _EFA._replace(tuner="p5en"),
     "efa_p6": _EFA._replace(tuner="p6"),
-    "tcpx": Plugin(kinds=("ring",), protocols=("Simple",)),
+    "tcpx": Plugin(kinds=("ring",), protocols=("Simple",), message_bytes=512 * _KIB),
     "tcpxo": _TCPXO,
-    "tcpxo_simple": Plugin(kinds=("ring", "tree"), protocols=("Simple",), buffer_bytes=8 * _MIB),
+    "tcpxo_simple": Plugin(
+        kinds=("ring", "tree"),
+        protocols=("Simple",),
+        buffer_bytes=8 * _MIB,
+        message_bytes=512 * _KIB,
+    ),
 }
 """The networks by name. `verbs` is InfiniBand and RoCE without a plug-in."""
 

@@ -21,6 +21,14 @@ names its version of NCCL, the choice is that of the version. What networks tell
 that of their plug-ins (`frontend/collectives/nccl_plugins.py` names the sources). Times are those
 that nccl-tests printed, out of place, or follow from a printed bus bandwidth.
 
+**Numbers of a stack.** What NCCL cannot know belongs to the program that issues and measures an
+operation, and to the network with its plug-in. So each table is also predicted with two numbers,
+the time to issue and the factor on the time of a step, that fit *other* tables of the same program
+and network: of other machines, operations or numbers of servers. In one server, only the time to
+issue is fitted. No rate is, and no row that is predicted. A table below names the tables that each
+number comes from. Tables with large sizes alone give no numbers, because they hardly show them. A
+table without another of its stack keeps the prediction with nothing fitted, and so do blind rows.
+
 **Blind rows.** The predictions of the p5 on 8 and 32 servers, and of 2 × 8 B200 with InfiniBand
 (NVIDIA/nccl-tests, issue 389), are in `blind.csv`, which a commit of its own stored before their
 measurements were read. They stay as stored. Rows of them without a measurement are not read yet.

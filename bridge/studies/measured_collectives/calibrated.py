@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bridge.batch.calibrate import Fit, Log, calibrate
 from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS
-from bridge.studies.measured_collectives.machines import Row
+from bridge.studies.measured_collectives.machines import Row, errors_of
 from frontend.loading.load import Content
 
 LEAST_SIZES = 2 * len(HOST_NUMBERS) + 1
@@ -41,11 +41,7 @@ class Table:
     def scored(self) -> dict[Row, float]:
         """The error of each row that is not fitted."""
         times = {size: time for (_, size), time in self.fit.times.items()}
-        return {
-            row: max(row.least_us, times[row.bytes]) / row.measured_us - 1
-            for row in self.rows[1::2]
-            if row.measured_us is not None
-        }
+        return errors_of({row: max(row.least_us, times[row.bytes]) for row in self.rows[1::2]})
 
 
 def tables(rows: Sequence[Row], blind: Collection[str]) -> list[Table]:

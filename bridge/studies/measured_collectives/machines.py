@@ -84,6 +84,7 @@ GROUPS: dict[str, Group] = {
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
         _server("p5", **_NIC),
         {"plugin_tuner": False, "version": "2.20"},
+        network="EFA of the p5",
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
@@ -214,6 +215,15 @@ class Row:
         }
         made = on_rails(self.name.replace(" ", "-"), server, self.servers, pxn=True)
         return {**made, "description": self.source, "workload": work}
+
+
+def errors_of(times: Mapping[Row, float]) -> dict[Row, float]:
+    """Return the relative errors of some times in µs, of the rows that were measured."""
+    return {
+        row: time / row.measured_us - 1
+        for row, time in times.items()
+        if row.measured_us is not None
+    }
 
 
 def rows() -> list[Row]:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from bridge.batch.calibrate import fitted, simulated
 from bridge.studies.measured_collectives.calibrated import MOST_GPUS, case_of, measured
-from bridge.studies.measured_collectives.machines import Row
+from bridge.studies.measured_collectives.machines import Row, errors_of
 
 NUMBERS = ("issue", "step")
 """The numbers of a stack; in one server, the first."""
-LEAST_SIZES = 2 * len(NUMBERS) + 1
-"""Sizes of a table to which numbers are fitted, and so more fitted sizes than numbers."""
+LARGE = 2**26
+"""Sizes from here on show rates, and hardly what an operation or a step takes. A table to which
+numbers are fitted has more smaller sizes than numbers."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,14 @@ class Borrowed:
     @property
     def errors(self) -> dict[Row, float]:
         """The error of each row."""
-        return {
-            row: time / row.measured_us - 1
-            for row, time in self.times.items()
-            if row.measured_us is not None
-        }
+        return errors_of(self.times)
 
 
 def borrowed(rows: Sequence[Row], blind: Collection[str]) -> list[Borrowed]:
     """Return the tables of which the stack has others that numbers can be fitted to.
 
-    Tables of more than `MOST_GPUS` GPUs are predicted, but nothing is fitted to them.
+    Tables of more than `MOST_GPUS` GPUs, or of large sizes alone, are predicted, but nothing is
+    fitted to them.
     """
     tables = measured(rows, blind)
     known: dict[tuple[int, ...], Mapping[str, float | str]] = {}
@@ -68,7 +66,7 @@ def borrowed(rows: Sequence[Row], blind: Collection[str]) -> list[Borrowed]:
             for number, one in enumerate(tables)
             if number != own
             and stack == one[0].stack != ""
-            and len(one) >= LEAST_SIZES
+            and sum(row.bytes < LARGE for row in one) > len(NUMBERS)
             and one[0].gpus <= MOST_GPUS
         )
         if not others:

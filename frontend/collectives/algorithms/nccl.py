@@ -57,7 +57,7 @@ from frontend.collectives.algorithms.nccl_nvls import (
     reduces,
 )
 from frontend.collectives.algorithms.nccl_pat import Buffers, buffers_of, parallel_trees
-from frontend.collectives.nccl_buffers import buffer_wire, tree_chunk
+from frontend.collectives.nccl_buffers import buffer_wire, posting_wire, tree_chunk
 from frontend.collectives.nccl_collnet_tuner import COLLNET_KINDS, collnet_candidates
 from frontend.collectives.nccl_plugins import PLUGINS, Plugin
 from frontend.collectives.nccl_tuner import (
@@ -451,9 +451,14 @@ def _wire(setting: Setting, machine: Machine, choice: Choice) -> tuple[float, fl
     A tree has the same speed everywhere.
     """
     plain = WIRE[choice.protocol]
-    if setting.operation == "all_to_all" or machine.ranks == 1:
+    if machine.ranks == 1:
         return plain, plain
     size = setting.chunks * setting.chunk_bytes
+    if setting.operation == "all_to_all":
+        if machine.servers == 1:
+            return plain, plain
+        posts = posting_wire(machine, size / machine.ranks, setting.given.nccl.step)
+        return plain, max(plain, min(posts, _MOST_WIRE))
     alone = machine._replace(ranks=machine.local, servers=1)
 
     def costs(one: Machine) -> float:

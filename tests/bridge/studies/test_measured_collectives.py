@@ -79,6 +79,14 @@ def test_rings_with_simple_wait_for_their_buffers() -> None:
         assert time == pytest.approx(row.measured_us, rel=0.08)
 
 
+def test_processors_post_the_messages_of_an_all_to_all() -> None:
+    """128 GPUs of the p5 send 120 blocks of two messages, a send and a receive of 2 µs each."""
+    (row,) = [one for one in rows() if one.name == "p5 16x8 all_to_all 33554432"]
+    time = bridge.run(load_scenario(row.scenario())).time_ns / 1e3
+    assert time > 120 * 2 * 4
+    assert time == pytest.approx(row.measured_us, rel=0.13)
+
+
 def test_the_small_scale_states_its_errors(scenarios) -> None:
     points = study_points(scenarios, "small")
     results = {key: bridge.run(point.scenario) for key, point in points.items()}
@@ -123,4 +131,4 @@ def test_a_stack_is_a_program_and_a_network() -> None:
     found = {row.stack: row for row in rows()}
     assert {"PyTorch, one server", "nccl-tests, one server", "nccl-tests, TCPXO"} <= set(found)
     assert {row.servers for row in rows() if row.stack == "nccl-tests, one server"} == {1}
-    assert {row.stack for row in rows() if row.group in ("a100", "p6-b200", "p5-no-tuner")} == {""}
+    assert {row.stack for row in rows() if row.group in ("a100", "p6-b200", "spark")} == {""}

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.collectives.nccl_buffers import SLOTS, buffer_wire, ring_chunk, tree_chunk
+from frontend.collectives.nccl_buffers import (
+    SLOTS,
+    buffer_wire,
+    message_bytes,
+    posting_wire,
+    ring_chunk,
+    tree_chunk,
+)
 from frontend.collectives.nccl_plugins import PLUGINS
 from frontend.collectives.nccl_tuner import PROTOCOLS, WIRE, Kind, Machine, ProtocolName
 
@@ -51,3 +58,21 @@ def test_longer_steps_slow_no_channel_down_less(
     machine = P5._replace(ranks=8 * servers, servers=servers)
     cost = buffer_wire(machine, kind, protocol, 2**exponent, pace)
     assert WIRE[protocol] <= cost <= buffer_wire(machine, kind, protocol, 2**exponent, pace + 1)
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (2**10, 2**10),
+        (2**17, 2**17),
+        (2**18, 2**17),
+        (2**19, 2**18),
+        (2**22, 2**19),
+        (2**26, 2**19),
+    ],
+)
+def test_messages_of_an_all_to_all_are_parts_of_aws_s_chunk(block: int, message: int) -> None:
+    """NCCL_P2P_NET_CHUNKSIZE is 512 KiB; blocks below have a quarter, below eight half of it."""
+    assert message_bytes(P5, block) == message
+    # A send and a receive take AMD's processor 2 µs each.
+    assert posting_wire(P5, block) * message / (2 * NIC) == pytest.approx(4)
