@@ -112,11 +112,10 @@ def data_frames(document: dict[str, Any], measured: RunTables) -> dict[str, pd.D
     lists["dimensions"] = document["network"]["dimensions"]
     if "jobs" in lists:
         jobs = [dict(job) for job in lists["jobs"]]
-        lists["job_iterations"] = [
-            {"job": number, **iteration}
-            for number, job in enumerate(jobs)
-            for iteration in job.pop("iterations")
-        ]
+        for key in ("iterations", "failures"):
+            lists[f"job_{key}"] = [
+                {"job": number, **row} for number, job in enumerate(jobs) for row in job.pop(key)
+            ]
         lists["jobs"] = jobs
     if "critical_path" in lists:
         lists["critical_path"] = [
