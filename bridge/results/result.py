@@ -186,8 +186,8 @@ class Result(BaseModel):
             ``"collectives"``, ``"dimensions"`` …) to its table: a row for each entry, and a column
             for each of its fields, with the same name and unit. In ``"job_iterations"`` and
             ``"job_failures"``, the column ``job`` is the index of the job. An empty list gives an
-            empty table. The files of a run are tables, too: ``"links"``, ``"flows"``, ``"fct"``, and if the result has a folder
-            ``"link_series"`` and ``"flow_series"``.
+            empty table. The files of a run are tables, too: ``"links"``, ``"flows"``, ``"fct"``,
+            and if the result has a folder ``"link_series"`` and ``"flow_series"``.
 
         Raises
         ------
