@@ -25,7 +25,8 @@ def _ranks(value: Any) -> Any:
     return (value,) if isinstance(value, int) else listed(value)
 
 
-RankList = Annotated[tuple[Whole, ...], BeforeValidator(_ranks), Field(min_length=1)]
+_List = Annotated[tuple[Whole, ...], Field(min_length=1)]
+RankList = Annotated[_List, BeforeValidator(_ranks, json_schema_input_type=Whole | _List)]
 """One rank, or a list."""
 
 

@@ -279,9 +279,9 @@ short search, as no other is public. 8B on Hopper over Ethernet is 18 and 33 % t
 submission limits the workspace of cuBLAS to 128 KiB (`CUBLAS_WORKSPACE_CONFIG=":16:8"`), which may
 slow its products. 8B on 256 B200 is slower by a fifth than on 128, which nothing here explains.
 
-**FP4.** With one number from 8B, the steps of 405B in 4 bits are 5 to 9 % too short on 512 to 5120
-GB200, and at 0 % on 512 GB300; with one efficiency for all kernels, they are 14 to 28 % too long
-[above](#steps-of-published-runs). This time, the measurements were known, but no value of the
+**FP4.** With one number from 8B, the steps of 405B in 4 bits are 1 to 6 % too short on 512 to 5120
+GB200, and 2 % too long on 512 GB300; with one efficiency for all kernels, they are 14 to 28 % too
+long [above](#steps-of-published-runs). This time, the measurements were known, but no value of the
 kernels comes from them. Attention and casts are a third and an eighth of a layer of 8B here, and a
 sixth and a fourteenth of one of 405B, and they gain nothing from 4 bits; so one efficiency from 8B
 is too small for 405B. On GB200, the error grows with the number of GPUs, as in 8 bits. The
