@@ -88,7 +88,7 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
         raise InputError(
             f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
             "size, count, type, redop, root, time, algbw and busbw, or of an OSU micro-benchmark "
-            f"({', '.join(OSU)}) with the columns Size and Avg Latency(us)"
+            "of collectives, with Size and Avg Latency(us)"
         )
     return found
 
