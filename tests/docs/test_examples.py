@@ -35,7 +35,8 @@ SHORTER = [
     (r"^study (astra-ns3-dlrm) --fit .*", r"study \1 --fit --help"),  # minutes; test_fit.py has one
     (r"^study (astra-ns3-dlrm) --scale full", r"study \1 --figure 13"),
     (r"^study (tcp-clusters) --scale full", r"study \1 --figure point-to-point"),
-    (r"^study (measured-training) --page", r"study \1 --figure packets --page"),
+    (r"^study (measured-training) --scale full", r"study \1 --figure packets"),
+    (r"^study (measured-collectives) --scale full", r"study \1"),
     (r"^study (roce) --scale full", r"study \1 --figure unfairness"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
     (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),
