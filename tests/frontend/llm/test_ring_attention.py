@@ -60,7 +60,7 @@ def test_copies_and_sums_of_kernels():
     other rank are copied; sums read the old and the new value and write the new one.
     """
     shapes = {"compute": {"kernels": "shapes", "accelerator": "h100"}}
-    passes = kernels("h100", fp8=False).pass_ps
+    passes = kernels("h100", "bf16").pass_ps
     layers = CARD["layers"] * 2  # micro-batches of the one replica of a rank
     workload = {"global_batch": 4, "model": CARD | {"kv_heads": 8}} | shapes
 
