@@ -64,8 +64,8 @@ class MeasuredTable:
 
     def of_all_data(self, program: str, ranks: int) -> dict[int, float]:
         """Return the times by the size of all data, as nccl-tests prints it."""
-        factor = ranks if self.by_block and PROGRAMS[program].in_blocks else 1
-        return {size * factor: time for size, time in self.times.items()}
+        whole = PROGRAMS[program].all_data
+        return {whole(size, ranks, self.by_block): time for size, time in self.times.items()}
 
 
 def read_table(log: Path, option: str = "--measured") -> MeasuredTable:

@@ -75,6 +75,10 @@ class Program:
             return 1.0
         return (2 if self.bus == "all_reduce" else 1) * (ranks - 1) / ranks
 
+    def all_data(self, size: int, ranks: int, by_block: bool) -> int:
+        """Return the bytes of all data, of which a size may be that of a rank's block."""
+        return size * ranks if by_block and self.in_blocks else size
+
     def elements(self, size: int, ranks: int, element: int) -> tuple[int, int]:
         """Return the count and the size in bytes that the program makes of a size.
 
@@ -236,7 +240,7 @@ class Test:
         nccl = {**nccl_options(merged), **self.host}
         rows: dict[int, tuple[int, int, Point]] = {}
         for size in wanted:
-            data = size * ranks if self.by_block and program.in_blocks else size
+            data = program.all_data(size, ranks, self.by_block)
             count, whole = program.elements(data, ranks, self.element)
             if whole and whole not in rows:
                 work = self._workload(ranks, whole)

@@ -15,6 +15,8 @@ class Row(NamedTuple):
     default: str
     """As YAML; empty if there is none."""
     meaning: str
+    required: bool
+    """Whether it must be given."""
 
 
 class Section(NamedTuple):
@@ -36,7 +38,8 @@ def sections(schema: dict[str, Any]) -> Iterator[Section]:
         for name, field in schema["properties"].items()
         if not models(field, definitions)
     }
-    yield Section("", "", "", tuple(rows("", plain, definitions)))
+    root = {"properties": plain, "required": schema.get("required", ())}
+    yield Section("", "", "", tuple(rows("", root, definitions)))
     blocks = {name: models(field, definitions) for name, field in schema["properties"].items()}
     for name, field in schema["properties"].items():
         for model in blocks[name]:
@@ -45,27 +48,30 @@ def sections(schema: dict[str, Any]) -> Iterator[Section]:
                 (value["const"] for value in model["properties"].values() if "const" in value), ""
             )
             suffix = "[]" if is_list(field) else ""
-            inside = rows(name + suffix + ".", model["properties"], definitions, blocks)
+            inside = rows(name + suffix + ".", model, definitions, blocks)
             yield Section(name, choice, text, tuple(inside))
 
 
 def rows(
     prefix: str,
-    properties: dict[str, Any],
+    keys_of: Mapping[str, Any],
     definitions: dict[str, Any],
     blocks: Mapping[str, Any] | None = None,
 ) -> Iterator[Row]:
-    """Yield every key, nested keys included.
+    """Yield every key of a mapping's schema, nested keys included.
 
     What is a block of the scenario, too, has its keys there, and is one row here.
     """
-    for name, field in properties.items():
+    for name, field in keys_of["properties"].items():
+        required = name in keys_of.get("required", ())
         inner = models(field, definitions)
         accepted = accepts(field, definitions)
         if blocks and inner and inner == blocks.get(name):
             meaning = " ".join(field.get("description", "").split())
             optional = "default" in field and field["default"] is None
-            yield Row(f"{prefix}{name}", f"as `{name}`", "null" if optional else "", meaning)
+            yield Row(
+                f"{prefix}{name}", f"as `{name}`", "null" if optional else "", meaning, required
+            )
             continue
         if not inner or accepted:
             given = "default" in field and not isinstance(field["default"], dict)
@@ -74,10 +80,10 @@ def rows(
             if inner and "mapping" not in accepted:
                 several, of, entries = accepted.rpartition("list of ")
                 accepted = several + of + _or(["mapping", *filter(None, [entries])])
-            yield Row(f"{prefix}{name}", accepted, default, meaning)
+            yield Row(f"{prefix}{name}", accepted, default, meaning, required)
         suffix = "[]" if is_list(field) else ""
         for model in inner:
-            yield from rows(f"{prefix}{name}{suffix}.", model["properties"], definitions, blocks)
+            yield from rows(f"{prefix}{name}{suffix}.", model, definitions, blocks)
 
 
 def is_list(field: dict[str, Any]) -> bool:

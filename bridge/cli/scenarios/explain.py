@@ -149,8 +149,7 @@ def _document(entry: _Entry, known: list[Section]) -> dict[str, Any]:
     section, row = entry
     kind = f"{section.name}: {section.choice}" if section.choice else ""
     belonging = _belonging(entry, known)
-    block = row.accepts.startswith("as ")  # the workload may decide what its default is
-    missing = "none" if block else "none: the key must be given"
+    missing = "none: the key must be given" if row.required else "none"
     example = _example(entry)
     return {
         "key": row.key,

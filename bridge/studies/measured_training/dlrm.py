@@ -229,7 +229,8 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the stored predictions, and the stored ones with those of this version."""
     runs = [run for run in TABLE.runs.values() if run.measured_s is not None]
     larger = [run for run in runs if run.gpus > TABLE.first(run).gpus]
-    for some, what in ((larger, ""), ([run for run in larger if run.blind], "blind ")):
+    parts = ((larger, ""), ([run for run in larger if run.blind], "blind "))
+    for some, what in parts:
         sizes = [abs(_errors(run)[0]) for run in some]
         if sizes:
             text = (
@@ -251,7 +252,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     text = "With DLRM, `analytical` differs from packets by"
     yield FIGURE.at_most(text, ALLOWED, max(differences), "share")
     today = {run.id: _step_s(results[run.id, "analytical"]) for run in chosen(scale)}
-    for some, what in ((larger, ""), ([run for run in larger if run.blind], "blind ")):
+    for some, what in parts:
         found = [
             abs(today[run.id] / run.measured_s - 1)
             for run in some
