@@ -181,8 +181,8 @@ def _losing_links(result: Result) -> tuple[bool, bool]:
     topology = result.scenario.get("topology")
     links = topology.get("links") if isinstance(topology, Mapping) else ()
     have_loss = any(one.get("loss") for one in _mappings(links))
-    kinds = {one.get("event") for one in _mappings(result.scenario.get("events"))}
-    return have_loss or "link_loss" in kinds, bool(kinds & _FAILURES)
+    kinds = [one.get("event") for one in _mappings(result.scenario.get("events"))]
+    return have_loss or "link_loss" in kinds, any(name in kinds for name in _FAILURES)
 
 
 def _mappings(values: object) -> list[Mapping[str, Any]]:

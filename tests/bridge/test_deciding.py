@@ -222,7 +222,8 @@ def test_each_cause_of_timeouts_is_named(
         "packets_refused": refused,
         "events": [],
     }
-    raw_result["scenario"] |= {"events": [{"event": "link_loss"}, {"event": "link_down"}]}
+    events = [{"event": "link_loss"}, {"event": "link_down"}, {"event": ["not", "a", "name"]}]
+    raw_result["scenario"] |= {"events": events}
     sentence = what_decides(bridge.Result.model_validate(raw_result)) or ""
     for text in texts:
         assert text in sentence
