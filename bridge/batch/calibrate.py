@@ -43,7 +43,9 @@ _USUAL = 0.1
 """Relative error of a size from which on it counts less."""
 
 _PROGRAM = re.compile(r"\b(\w+_perf)(?:_mpi)?\b")
-_DEVICE = re.compile(r"^.*#\s+Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$")
+_DEVICE = re.compile(
+    r"^(?:.*#)?\s*Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$"
+)
 
 GPUS = {
     "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "GB200": "gb200_nvl72",

@@ -17,15 +17,16 @@ from bridge.errors import InputError
 
 _LAUNCHER = r"(?:.*[:>|\]]|\S+Z)?\s*"
 """What a launcher puts before each line, such as `0:`, `[1,0]<stdout>:` or a time."""
+_MARK = re.compile(r"\[\d+(?:,\d+)?\]")
+"""What some launchers put before each piece of a line."""
 
-_HEADINGS = re.compile(r"\bsize\s+count\s+type\s+((?:[a-z]\w*\s+)*?)time\b")
-_MEASURED = (
-    _LAUNCHER + r"(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+%s"
-    r"(?P<time>\d+(?:\.\d+)?)\s+"
-    r"\d+(?:\.\d+)?\s+\d+(?:\.\d+)?(?:\s|$)"
+_ROW = re.compile(
+    _LAUNCHER + r"(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+"
+    r"(?:(?P<redop>[a-z]\w*)\s+)?(?:(?P<root>-?\d+)\s+)?"
+    r"(?P<time>\d+(?:\.\d+)?)\s+\d+\.\d+\s+\d+\.\d+(?:\s|$)"
 )
-_COLUMNS = ("redop", "root")
-"""Those between the type and the time, unless the headings have others, as in old versions."""
+"""A row; old versions have no redop where nothing is reduced, and no root where none has one. The
+two bandwidths have decimals, so a root is not taken for a time."""
 
 _OSU = re.compile(r"# OSU \S+ (\S+)(?: Personalized Exchange)? Latency Test\b")
 _OSU_ROW = re.compile(_LAUNCHER + r"(?P<size>\d+)\s+(?P<time>\d+\.\d+)(?:\s|$)")
@@ -117,16 +118,7 @@ def _osu_table(lines: Sequence[str]) -> MeasuredTable | None:
 
 def _rows(lines: Sequence[str]) -> Iterator[re.Match[str]]:
     """Yield the rows of the tables of nccl-tests in some lines."""
-    row = _row(_COLUMNS)
-    for line in lines:
-        if headings := _HEADINGS.search(line):
-            row = _row(headings[1].split())
-        elif found := row.match(line):
-            yield found
-
-
-def _row(columns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(_MEASURED % "".join(rf"(?P<{one}>\S+)\s+" for one in columns))
+    return (found for line in lines if (found := _ROW.match(_MARK.sub(" ", line))))
 
 
 def program_of(lines: Sequence[str], ranks: int) -> str:
@@ -134,14 +126,15 @@ def program_of(lines: Sequence[str], ranks: int) -> str:
 
     All-gathers and all-to-alls have the same columns.
     """
-    last: dict[str, str] = {}
+    last: re.Match[str] | None = None
     for row in _rows(lines):
-        last = row.groupdict()
-    if not set(_COLUMNS) <= last.keys():
+        last = row
+    if last is None:
         return ""
     blocks = int(last["size"]) / (int(last["count"]) * DATA_TYPES.get(last["type"], 0) or 1)
-    if last["redop"] == "none":
-        return "broadcast_perf" if blocks == 1 and int(last["root"]) >= 0 else ""
+    rooted = int(last["root"] or -1) >= 0
+    if last["redop"] in (None, "none"):
+        return "broadcast_perf" if blocks == 1 and rooted else ""
     if blocks == 1:
-        return "all_reduce_perf" if int(last["root"]) < 0 else "reduce_perf"
+        return "reduce_perf" if rooted else "all_reduce_perf"
     return "reduce_scatter_perf" if blocks == ranks else ""

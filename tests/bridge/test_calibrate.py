@@ -35,7 +35,8 @@ def log(tmp_path: Path) -> Path:
     """Return what nccl-tests would print on two servers whose hosts have the numbers `TRUE`."""
     file = tmp_path / "all_reduce.log"
     lines = ["# Collective test starting: all_reduce_perf", *device_lines()]
-    file.write_text("\n".join([*lines, *(f"{s} {s // 4} float sum -1 1.0 1 1" for s in (8, 16))]))
+    rows = [f"{size} {size // 4} float sum -1 1.0 1.00 1.00" for size in (8, 16)]
+    file.write_text("\n".join([*lines, *rows]))
     content = Content(scenario_of(read_log(file)), "", {})
     test = nccl_tests.Test("all_reduce_perf", algorithm="nccl", host=TRUE)
     _, points = test.points(content, (), SIZES)
@@ -75,7 +76,7 @@ def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Pat
 
 def test_a_log_without_its_gpus_needs_a_cluster(tmp_path: Path) -> None:
     file = tmp_path / "bare.log"
-    file.write_text("1024 16 float none -1 10.0 1 1\n2048 32 float none -1 10.0 1 1\n")
+    file.write_text("1024 16 float none -1 10.0 1.00 1.00\n2048 32 float none -1 10.0 1.00 1.00\n")
     with pytest.raises(InputError, match="--program"):
         read_log(file)
     with pytest.raises(InputError, match="--scenario"):
@@ -87,9 +88,11 @@ def test_a_listing_with_gaps_and_no_program_is_read(tmp_path: Path) -> None:
     log = tmp_path / "pasted.log"
     some = [line for rank, line in enumerate(device_lines()) if rank in (0, 7, 8, 15)]
     rows = [
-        f"{size} {size // 4} float sum -1 {time} 1 1" for size, time in ((1024, 20), (2048, 21))
+        f"{size} {size // 4} float sum -1 {time} 1.00 1.00"
+        for size, time in ((1024, 20), (2048, 21))
     ]
-    log.write_text("\n".join([*some, *rows]))
+    bare = [line.removeprefix("#") for line in some]  # as some pages show the lines
+    log.write_text("\n".join([*bare, *rows]))
     read = read_log(log)
     assert read.program == "all_reduce_perf"
     assert read.hosts == ("gpu0",) * 8 + ("gpu1",) * 8
@@ -104,6 +107,8 @@ def test_a_listing_with_gaps_and_no_program_is_read(tmp_path: Path) -> None:
         ("256 float none 0", "broadcast_perf"),
         ("16 float sum -1", "reduce_scatter_perf"),
         ("16 float none -1", ""),
+        ("256 float sum", "all_reduce_perf"),
+        ("16 float", ""),
     ],
 )
 def test_the_columns_tell_most_programs(columns: str, program: str) -> None:

@@ -195,9 +195,11 @@ def test_a_thread_launches_its_gpus_one_after_the_other(cluster: Path) -> None:
         ("0:  1024  256  float  sum  -1  165.0  0.01  0.01  0  164.8", {1024: 165.0}),
         ("[1,0]<stdout>:  1024  256  float  sum  -1  16.43  0.06  0.11  0", {1024: 16.43}),
         ("2026-02-16T10:00:03.0Z  65536  16384  float  sum  -1  58.16  1.13  2.18", {65536: 58.16}),
-        ("# size count type redop time algbw busbw error\n1024 256 float sum 24942 0.1 0.1 0e+00",
-         {1024: 24942.0}),
-        ("# size count type time algbw busbw error\n1024 256 float 33 0.1 0.1 0e+00", {1024: 33.0}),
+        ("1024 256 float sum 24942 0.10 0.10 0e+00 24900 0.10 0.10 0e+00", {1024: 24942.0}),
+        ("1024 256 float 33 0.1 0.1 0e+00", {1024: 33.0}),
+        ("1024 256 float 3 2040 0.1 0.1 0e+00", {1024: 2040.0}),
+        ("[0]  1024  256  float  sum  -1[0]  1626  0.64  1.24  0[0]  2302  0.46  0.87  0",
+         {1024: 1626.0}),
     ],
 )  # fmt: skip
 def test_logs_as_launchers_and_old_versions_print_them(

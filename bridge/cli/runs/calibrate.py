@@ -13,7 +13,7 @@ from bridge.cli.options import existing_file, naming
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True, type=existing_file)
 @click.option("--scenario", metavar="FILE", type=existing_file,
               help="The cluster; by default the servers that the first LOG names.")  # fmt: skip
-@click.option("--program", default="", metavar="NAME",
+@click.option("--program", default="", show_default=False, metavar="NAME",
               help="Program that printed the logs, if they do not name it.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path),
               help="File for the scenario with the numbers of the hosts.")  # fmt: skip
