@@ -6,13 +6,15 @@ servers and between them. So five simulations of a size, one as it is and one wi
 give its line, and least squares of the logarithms of the errors the costs; a second round does the
 same from there. Sizes with large errors, such as where NCCL chose something else, count less. A
 number that the sizes do not show stays what it is.
+
+What NCCL says of itself in a log, with `NCCL_DEBUG=INFO`, is taken as it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bridge.batch.measured_tables import program_of, read_table
-from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS, Test, nccl_options
+from bridge.batch.nccl_debug import NOTHING, Said, read_debug
+from bridge.batch.nccl_tests import HOST_NUMBERS, LAUNCH_US, PROGRAMS, Test, nccl_options
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.formats.nccl_server import on_rails
@@ -47,6 +50,8 @@ _DEVICE = re.compile(
     r"^(?:.*#)?\s*Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$"
 )
 
+_THREAD = re.compile(r"\bnThread \d+ nGpus (\d+)\b")
+
 GPUS = {
     "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "GB200": "gb200_nvl72",
     "B200": "hgx_b200", "GB10": "dgx_spark",
@@ -54,8 +59,16 @@ GPUS = {
 """The server that has a GPU, by a part of the GPU's name."""
 _PLUGGED = ("PCI", "NVL")
 """In the name of a GPU on a card, whose server has no NVSwitches."""
+_LOCAL = 8
+"""GPUs of a server of a cloud."""
 _RACKS = ("gb200_nvl72",)
 """Presets whose server is a rack of many hosts."""
+
+_CLOUDS = {
+    "Libfabric": {"dgx_a100": "p4d", "hgx_h100": "p5", "hgx_h200": "p5en"},
+    "FasTrak": {"hgx_h100": "a3_mega"},
+}
+"""The servers of clouds, by what NCCL calls their network and by the server with their GPU."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,6 +91,10 @@ class Log:
         The GPU of the first rank.
     by_block : bool
         Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
+    said : Said
+        What NCCL said of itself.
+    launches : int
+        GPUs that a thread launches one after the other.
     """
 
     file: Path
@@ -86,6 +103,8 @@ class Log:
     hosts: tuple[str, ...]
     gpu: str
     by_block: bool = False
+    said: Said = NOTHING
+    launches: int = 1
 
     @property
     def fitted(self) -> list[int]:
@@ -122,7 +141,9 @@ def read_log(file: Path, program: str = "") -> Log:
         what = "two sizes" if found in PROGRAMS else f"--program, one of {', '.join(PROGRAMS)}"
         raise InputError(f"LOG {file}: expected {what}")
     gpu = devices[0][3] if devices else ""
-    return Log(file, found, table.times, hosts, gpu, table.by_block)
+    launches = max(map(int, _THREAD.findall(text)), default=1)
+    said = read_debug(text)
+    return Log(file, found, table.times, hosts, gpu, table.by_block, said, launches)
 
 
 def _hosts(by_rank: Mapping[int, str]) -> tuple[str, ...]:
@@ -155,10 +176,21 @@ def scenario_of(log: Log) -> dict[str, Any]:
             "the cluster"
         )
     local = len(log.hosts) // servers
-    server: dict[str, Any] = {"model": model}
-    if model != "dgx_spark":
+    own = next((own for name, own in _CLOUDS.items() if name in log.said.network), {})
+    server: dict[str, Any] = {"model": own.get(model, model)}
+    if model != "dgx_spark" and (local != _LOCAL or model not in own):
         server |= {"gpus": local, "nics": local}
     return on_rails("calibrated", server, servers)
+
+
+def with_said(content: Content, log: Log) -> Content:
+    """Return a cluster with what NCCL said in a log, where the cluster does not say it."""
+    said = log.said.options(log.program)
+    given = content.data.get("collective") or {}
+    if not said or not isinstance(given, Mapping):
+        return content
+    collective = {**given, "nccl": {**said, **nccl_options(content.data)}}
+    return replace(content, data={**content.data, "collective": collective})
 
 
 @dataclass(frozen=True)
@@ -181,6 +213,11 @@ class Fit:
     times: Mapping[tuple[Path, int], float]
     names: Mapping[tuple[Path, int], str]
     largest: int
+
+    def errors(self, log: Log) -> dict[int, float]:
+        """Return how much longer the times of a log's other sizes are, relative to the log's."""
+        times = self.times
+        return {size: times[log.file, size] / log.times[size] - 1 for size in log.predicted}
 
 
 Cases = Sequence[tuple[Content, Log]]
@@ -306,7 +343,7 @@ def simulated(
         largest.append(max(whole for whole, _, _ in rows))
         for size, (_, _, point) in zip(wanted[log.file], rows, strict=True):
             result = run(point.scenario)
-            times[log.file, size] = result.time_ns / 1e3
+            times[log.file, size] = max(log.launches * LAUNCH_US, result.time_ns / 1e3)
             chosen = result.collectives[0].choice if result.collectives else ""
             names[log.file, size] = (chosen or "").split(",")[0]
     return Fit(factors, times, names, largest[0])
