@@ -25,9 +25,16 @@ BLIND = [
         for step in range(sizes)
     ),
     *(Row("b200-ib", "all_reduce", 2, 16, 512 * MIB << step, None, "") for step in range(6)),
+    *(Row("smc-h100", "all_reduce", 1, 8, 21 * MIB << step, None, "") for step in range(6)),
+    Row("oci-h100", "all_reduce", 1, 8, 53687090, None, ""),
+    *(
+        Row("a3-ultra", "all_reduce", servers, 8 * servers, 1731821448, None, "")
+        for servers in (1, 8)
+    ),
 ]
-"""The rows that were blind: the p5 on 8 and 32 servers, and 2 × 8 B200 with InfiniBand (issue 389
-of NVIDIA/nccl-tests)."""
+"""The rows that were blind: the p5 on 8 and 32 servers, 2 × 8 B200 with InfiniBand (issue 389 of
+NVIDIA/nccl-tests), and what MLPerf's submissions of bert, resnet and Stable Diffusion measured
+before they trained (rounds 4.0 and 5.0)."""
 
 
 def main() -> None:

@@ -73,6 +73,15 @@ GROUPS: dict[str, Group] = {
         program="PyTorch",
     ),
     "h100-dgx": Group("8 H100, one server", _server("dgx_h100")),
+    "smc-h100": Group("8 H100, one server, Supermicro", _server("hgx_h100"), {"version": "2.18"}),
+    "oci-h100": Group("8 H100, one server, Oracle", _server("hgx_h100"), {"version": "2.21"}),
+    "smc-b200": Group("8 B200, one server, Supermicro", _server("hgx_b200"), {"version": "2.25"}),
+    "a3-ultra": Group(
+        "servers of 8 H200, 8 RoCE NICs of 400 Gb/s, Google's A3 Ultra",
+        _server("hgx_h200"),
+        {"version": "2.22"},
+        network="RoCE",
+    ),
     "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72")),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
