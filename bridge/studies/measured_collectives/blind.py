@@ -25,9 +25,15 @@ BLIND = [
         for step in range(sizes)
     ),
     *(Row("b200-ib", "all_reduce", 2, 16, 512 * MIB << step, None, "") for step in range(6)),
+    *(
+        Row(group, "all_reduce", gpus, gpus, 2**exponent, None, "")
+        for group in ("v100", "v100-sharp")
+        for gpus in (4, 8)
+        for exponent in range(16, 31)
+    ),
 ]
-"""The rows that were blind: the p5 on 8 and 32 servers, and 2 × 8 B200 with InfiniBand (issue 389
-of NVIDIA/nccl-tests)."""
+"""The rows that were blind: the p5 on 8 and 32 servers, 2 × 8 B200 with InfiniBand (issue 389 of
+NVIDIA/nccl-tests), and V100 with and without SHARP (pictures of osrg/optcast)."""
 
 
 def main() -> None:

@@ -33,6 +33,8 @@ class Group:
         have it.
     program : str
         What issued the operations and measured their time.
+    sharp : bool
+        Whether the switches between servers reduced.
     """
 
     text: str
@@ -40,6 +42,7 @@ class Group:
     nccl: Mapping[str, Any] = field(default_factory=dict)
     network: str = ""
     program: str = "nccl-tests"
+    sharp: bool = False
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
@@ -47,6 +50,8 @@ def _server(model: str, **given: Any) -> dict[str, Any]:
 
 
 _NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}
+_ALONE = {"gpus": 1, "nics": 1, "nic_bandwidth": "100Gbps"}
+"""A GPU that reaches others by its NIC alone (NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1)."""
 
 GROUPS: dict[str, Group] = {
     "a100": Group("8 A100, one server", _server("dgx_a100")),
@@ -141,6 +146,13 @@ GROUPS: dict[str, Group] = {
     "b200-ib": Group(
         "servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200"), network="InfiniBand"
     ),
+    "v100": Group("V100, each with a NIC of 100 Gb/s of InfiniBand", _ALONE, {"version": "2.19"}),
+    "v100-sharp": Group(
+        "V100, each with a NIC of 100 Gb/s of InfiniBand, SHARP",
+        _ALONE,
+        {"version": "2.19"},
+        sharp=True,
+    ),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
 }
 
@@ -213,7 +225,8 @@ class Row:
             "bytes": f"{self.bytes}B",
             "nccl": dict(GROUPS[self.group].nccl),
         }
-        made = on_rails(self.name.replace(" ", "-"), server, self.servers, pxn=True)
+        network = {"pxn": True} | ({"in_network": True} if GROUPS[self.group].sharp else {})
+        made = on_rails(self.name.replace(" ", "-"), server, self.servers, **network)
         return {**made, "description": self.source, "workload": work}
 
 
