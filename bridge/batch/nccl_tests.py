@@ -41,6 +41,12 @@ Source: NVIDIA/nccl-tests, issue 123: 4 to 8 GPUs of a DGX A100 with `-g` take 4
 for 8 to 128 bytes, with one channel, where NCCL's tuner has 10 to 15 µs for all steps.
 """
 
+
+def launch_us(gpus: int) -> float:
+    """Return the time of a thread to launch an operation on its GPUs, if it has several."""
+    return gpus * LAUNCH_US if gpus > 1 else 0.0
+
+
 Bus = Literal["all_reduce", "others", "whole"]
 
 

@@ -97,10 +97,10 @@ def nccl_tests_command(
     from bridge.batch.measured_tables import MeasuredTable, read_table
     from bridge.batch.nccl_tests import (
         DATA_TYPES,
-        LAUNCH_US,
         PROGRAMS,
         Row,
         Test,
+        launch_us,
         sizes,
     )
     from bridge.cli.runs.points import require_all, run_counted
@@ -134,7 +134,7 @@ def nccl_tests_command(
         [point for _, _, point in rows], None, jobs=jobs, address=None, quiet=as_json
     )
     times = log.of_all_data(program, ranks)
-    least = ngpus * LAUNCH_US if ngpus > 1 else 0.0
+    least = launch_us(ngpus)
     table = _Table(test, datatype, ranks, [
         Row(size, count, outcome, times.get(size), least)
         for (size, count, _), outcome in zip(rows, outcomes, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.nccl_tests import LAUNCH_US
+from bridge.batch.nccl_tests import launch_us
 from frontend.formats.nccl_server import on_rails
 
 FOLDER = Path(__file__).parent
@@ -83,23 +83,32 @@ GROUPS: dict[str, Group] = {
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
         {"version": "2.28"},
-        network="EFA of the p5",
+        network="EFA",
     ),
     "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
         _server("p5", **_NIC),
         {"plugin_tuner": False, "version": "2.20"},
-        network="EFA of the p5",
+        network="EFA",
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
         _server("p5en", **_NIC),
         {"algorithms": ["ring"]},
+        network="EFA",
     ),
     "p6-b200": Group(
         "servers of 8 B200, 8 EFA adapters of 400 Gb/s",
         _server("hgx_b200"),
         {"plugin": "efa_p6", "version": "2.27"},
+        network="EFA",
+    ),
+    "p6-b200-torch": Group(
+        "servers of 8 B200, 8 EFA adapters of 400 Gb/s, PyTorch",
+        _server("hgx_b200"),
+        {"plugin": "efa_p6", "version": "2.27"},
+        network="EFA",
+        program="PyTorch",
     ),
     "a100-2x4-ring": Group(
         "servers of 4 A100, 4 NICs of 200 Gb/s, NCCL_ALGO=RING",
@@ -197,20 +206,27 @@ class Row:
         return self.group, self.operation, self.servers, self.gpus, self.source
 
     @property
-    def stack(self) -> str:
-        """What issued the operation and carried it between servers; empty if it is the only one.
+    def machine(self) -> tuple[str, str]:
+        """What tables of different numbers of servers have in common."""
+        return self.group, self.operation
+
+    @property
+    def program(self) -> str:
+        """What issued the operation; empty if no other table has it.
 
         A thread that drives several GPUs is another program.
         """
-        group = GROUPS[self.group]
-        if self.gpus_per_thread > 1 or (self.servers > 1 and not group.network):
-            return ""
-        return f"{group.program}, {group.network if self.servers > 1 else 'one server'}"
+        return "" if self.gpus_per_thread > 1 else GROUPS[self.group].program
+
+    @property
+    def network(self) -> str:
+        """What carried the operation between servers; empty if no other table has it."""
+        return GROUPS[self.group].network if self.servers > 1 else "one server"
 
     @property
     def least_us(self) -> float:
         """The time of a thread to launch the operation on its GPUs, if it has several."""
-        return self.gpus_per_thread * LAUNCH_US if self.gpus_per_thread > 1 else 0.0
+        return launch_us(self.gpus_per_thread)
 
     def scenario(self) -> dict[str, Any]:
         """Return the scenario of the row."""
