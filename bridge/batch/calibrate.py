@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bridge.batch.measured_tables import program_of, read_table
-from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS, Test, launch_us, nccl_options
+from bridge.batch.nccl_programs import PROGRAMS, launch_us
+from bridge.batch.nccl_tests import HOST_NUMBERS, Test, nccl_options
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.formats.nccl_server import on_rails

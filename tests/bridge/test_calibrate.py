@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bridge.batch import measured_tables, nccl_tests
+from bridge.batch import measured_tables, nccl_programs, nccl_tests
 from bridge.batch.calibrate import both_halves, calibrate, read_log, scenario_of
 from bridge.cli.main import main
 from bridge.errors import InputError
@@ -80,7 +80,7 @@ def test_a_thread_of_several_gpus_launches_them_one_after_the_other(log: Path) -
     read = read_log(log)
     assert read.gpus_per_thread == 8
     fit = calibrate([(Content(scenario_of(read), "", {}), read)])
-    assert min(fit.times.values()) >= 8 * nccl_tests.LAUNCH_US
+    assert min(fit.times.values()) >= 8 * nccl_programs.LAUNCH_US
 
 
 def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Path) -> None:

@@ -95,14 +95,8 @@ def nccl_tests_command(
     bus bandwidths are those of nccl-tests. With --measured, the sizes are those of LOG, and the
     error of each time is that of the simulation."""
     from bridge.batch.measured_tables import MeasuredTable, read_table
-    from bridge.batch.nccl_tests import (
-        DATA_TYPES,
-        PROGRAMS,
-        Row,
-        Test,
-        launch_us,
-        sizes,
-    )
+    from bridge.batch.nccl_programs import DATA_TYPES, PROGRAMS, launch_us
+    from bridge.batch.nccl_tests import Row, Test, sizes
     from bridge.cli.runs.points import require_all, run_counted
     from bridge.errors import InputError
     from frontend.errors import one_of
@@ -153,7 +147,7 @@ class _Table:
     """The rows, and their forms."""
 
     def __init__(self, test: Test, datatype: str, ranks: int, rows: Sequence[Row]) -> None:
-        from bridge.batch.nccl_tests import PROGRAMS
+        from bridge.batch.nccl_programs import PROGRAMS
 
         self._test, self._datatype, self._ranks, self._rows = test, datatype, ranks, rows
         self._program = PROGRAMS[test.program]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.batch.calibrate import Log, both_halves, simulated
-from bridge.batch.nccl_tests import PROGRAMS
+from bridge.batch.nccl_programs import PROGRAMS
 from bridge.studies.measured_collectives.machines import Row, errors_of
 from frontend.loading.load import Content
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.nccl_tests import launch_us
+from bridge.batch.nccl_programs import launch_us
 from frontend.formats.nccl_server import on_rails
 
 FOLDER = Path(__file__).parent
