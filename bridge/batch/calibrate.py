@@ -1,11 +1,12 @@
 """Fit what NCCL's hosts take to the tables that nccl-tests printed on a cluster.
 
 Of the sizes of each log, every other one is fitted and the others are predicted. The time of an
-operation is nearly linear in four costs of the host: to issue it, of a step, and of a byte inside
-servers and between them. So five simulations of a size, one as it is and one with each cost raised,
-give its line, and least squares of the logarithms of the errors the costs; a second round does the
-same from there. Sizes with large errors, such as where NCCL chose something else, count less. A
-number that the sizes do not show stays what it is.
+operation is nearly linear in four costs of the host: to issue it, which adds to all else, of a
+step, and of a byte inside servers and between them. So four simulations of a size, one as it is and
+one with each other cost raised, give its line, and least squares of the logarithms of the errors
+the costs. What the simulation with these tells corrects the line (Broyden's update), and another
+round goes on from there. Sizes with large errors, such as where NCCL chose something else, count
+less. A number that the sizes do not show stays what it is.
 
 What NCCL says of itself in a log, with `NCCL_DEBUG=INFO`, is taken as it is.
 """
@@ -23,7 +24,8 @@ import numpy.typing as npt
 
 from bridge.batch.measured_tables import program_of, read_table
 from bridge.batch.nccl_debug import NOTHING, Said, read_debug
-from bridge.batch.nccl_tests import HOST_NUMBERS, LAUNCH_US, PROGRAMS, Test, nccl_options
+from bridge.batch.nccl_programs import PROGRAMS, launch_us
+from bridge.batch.nccl_tests import HOST_NUMBERS, Test, nccl_options
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
 from frontend.formats.nccl_server import on_rails
@@ -32,12 +34,12 @@ from frontend.loading.load import Content
 _RATES = ("scale_up", "scale_out")
 _ISSUE, _ISSUE_US = "issue", 10.0
 """The time to issue an operation, and what its cost counts in µs."""
-_MOST_ISSUE, _FARTHEST = 100.0, 2.5
-"""The largest cost to issue, and how many times another cost may grow or shrink in a round: what
-is not the bottleneck at first shows no line."""
-_ROUNDS, _STEP = 2, 1.05
-"""Each round simulates the costs as they are, and each one times the step. Where two costs are
-nearly the bottleneck, a longer step takes one for the other."""
+_MOST_ISSUE, _MOST, _FARTHEST = 100.0, 10.0, 2.5
+"""The largest cost to issue, how many times another cost may grow or shrink, and how many times in
+a round: what is not the bottleneck at first shows no line."""
+_ROUNDS, _STEP = 3, 1.05
+"""Rounds, and how many times its cost a number is raised for its line. Where two costs are nearly
+the bottleneck, a longer step takes one for the other."""
 _MOST_FITTED = 8
 """Sizes of a log that are fitted at most."""
 _HELD = 0.02
@@ -46,11 +48,10 @@ _USUAL = 0.1
 """Relative error of a size from which on it counts less."""
 
 _PROGRAM = re.compile(r"\b(\w+_perf)(?:_mpi)?\b")
+_THREAD = re.compile(r"\bnThread\s+\d+\s+nGpus\s+(\d+)\b")
 _DEVICE = re.compile(
     r"^(?:.*#)?\s*Rank\s+(\d+)\s.*?\bon\s+(\S+)\s+device\s+\d+\s+\[[^]]*\]\s+(.+?)\s*$"
 )
-
-_THREAD = re.compile(r"\bnThread \d+ nGpus (\d+)\b")
 
 GPUS = {
     "A100": "dgx_a100", "H100": "hgx_h100", "H200": "hgx_h200", "GB200": "gb200_nvl72",
@@ -91,10 +92,12 @@ class Log:
         The GPU of the first rank.
     by_block : bool
         Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
+    gpus_per_thread : int
+        GPUs that a thread drove.
+    first : int
+        Place of the first size that is fitted, 0 or 1.
     said : Said
         What NCCL said of itself.
-    launches : int
-        GPUs that a thread launches one after the other.
     """
 
     file: Path
@@ -103,20 +106,26 @@ class Log:
     hosts: tuple[str, ...]
     gpu: str
     by_block: bool = False
+    gpus_per_thread: int = 1
+    first: int = 0
     said: Said = NOTHING
-    launches: int = 1
 
     @property
     def fitted(self) -> list[int]:
         """Every other size; of more than `_MOST_FITTED`, some that are equally far apart."""
-        half = list(self.times)[::2]
+        half = list(self.times)[self.first :: 2]
         count = min(_MOST_FITTED, len(half))
         return [half[round(k)] for k in np.linspace(0, len(half) - 1, count)]
 
     @property
     def predicted(self) -> list[int]:
         """The other sizes."""
-        return list(self.times)[1::2]
+        return list(self.times)[1 - self.first :: 2]
+
+    @property
+    def turned(self) -> Log:
+        """The log with the sizes between fitted, and those predicted that were fitted."""
+        return replace(self, first=1 - self.first)
 
 
 def read_log(file: Path, program: str = "") -> Log:
@@ -141,9 +150,9 @@ def read_log(file: Path, program: str = "") -> Log:
         what = "two sizes" if found in PROGRAMS else f"--program, one of {', '.join(PROGRAMS)}"
         raise InputError(f"LOG {file}: expected {what}")
     gpu = devices[0][3] if devices else ""
-    launches = max(map(int, _THREAD.findall(text)), default=1)
-    said = read_debug(text)
-    return Log(file, found, table.times, hosts, gpu, table.by_block, said, launches)
+    thread = _THREAD.search(text)
+    driven = int(thread[1]) if thread else 1
+    return Log(file, found, table.times, hosts, gpu, table.by_block, driven, said=read_debug(text))
 
 
 def _hosts(by_rank: Mapping[int, str]) -> tuple[str, ...]:
@@ -214,44 +223,86 @@ class Fit:
     names: Mapping[tuple[Path, int], str]
     largest: int
 
-    def errors(self, log: Log) -> dict[int, float]:
-        """Return how much longer the times of a log's other sizes are, relative to the log's."""
-        times = self.times
-        return {size: times[log.file, size] / log.times[size] - 1 for size in log.predicted}
-
 
 Cases = Sequence[tuple[Content, Log]]
 """Logs, each with the cluster that it is of."""
 
 
 def calibrate(cases: Cases, numbers: Sequence[str] = HOST_NUMBERS) -> Fit:
-    """Fit numbers of the hosts to half of the sizes of some logs, and simulate all sizes."""
+    """Fit numbers of the hosts to half of the sizes of some logs, and simulate the other half."""
     factors = fitted(cases, numbers)
-    return simulated(cases, factors, {log.file: list(log.times) for _, log in cases})
+    return simulated(cases, factors, {log.file: log.predicted for _, log in cases})
+
+
+def both_halves(cases: Cases) -> tuple[Fit, Fit]:
+    """Return the halves of the sizes of some logs, each with the numbers that fit the other one."""
+    return calibrate(cases), calibrate([(content, log.turned) for content, log in cases])
 
 
 def fitted(cases: Cases, numbers: Sequence[str]) -> dict[str, float | str]:
     """Return the numbers of the hosts that fit half of the sizes of some logs, by their keys."""
     wanted = {log.file: log.fitted for _, log in cases}
     measured = np.array([log.times[size] for _, log in cases for size in wanted[log.file]])
+    least = np.array([launch_us(log.gpus_per_thread) for _, log in cases for _ in wanted[log.file]])
+    bare = [(content, replace(log, gpus_per_thread=1)) for content, log in cases]
+    issue = np.array([name == _ISSUE for name in numbers])
+    others = [name for name in numbers if name != _ISSUE]
 
     def times_at(at: Floats) -> Floats:
-        times = simulated(cases, _factors(numbers, at), wanted).times
-        return np.array([times[log.file, size] for _, log in cases for size in wanted[log.file]])
+        times = simulated(bare, _factors(others, at[~issue]), wanted).times
+        found = [times[log.file, size] for _, log in cases for size in wanted[log.file]]
+        shifted: Floats = np.array(found) + _ISSUE_US * (at[issue] - 1).sum()
+        return shifted
 
-    issue = np.array([name == _ISSUE for name in numbers])
     costs = np.ones(len(numbers))
     first = times_at(costs)
+    slopes = []
+    for number, is_issue in enumerate(issue.tolist()):
+        more = costs.copy()
+        more[number] *= _STEP
+        slopes.append(
+            np.full(first.size, _ISSUE_US)
+            if is_issue
+            else (times_at(more) - first) / (more - costs)[number]
+        )
+    line = _Line(costs, first, np.stack(slopes, axis=1).clip(min=0))
     for _ in range(_ROUNDS):
-        slopes = []
-        for number in range(costs.size):
-            more = costs.copy()
-            more[number] *= _STEP
-            slopes.append((times_at(more) - first) / (more - costs)[number])
-        line = np.stack(slopes, axis=1).clip(min=0)
-        wished = _solved(costs, first, line, measured, issue)
-        costs, first = _better(costs, first, wished, measured, times_at)
-    return _factors(numbers, costs)
+        better = _better(line, measured, least, issue, times_at)
+        if better is None:
+            break
+        line = better
+    return _factors(numbers, line.costs)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The times of some sizes as a linear function of the costs.
+
+    Attributes
+    ----------
+    costs : array of float
+        Costs of which the times were simulated.
+    times : array of float
+        These times, by size, in µs.
+    slopes : array of float
+        How much longer a cost makes a time, by size and cost, in µs.
+    """
+
+    costs: Floats
+    times: Floats
+    slopes: Floats
+
+    def at(self, costs: Floats) -> Floats:
+        """Return the times with other costs."""
+        found: Floats = self.times + self.slopes @ (costs - self.costs)
+        return found
+
+    def moved(self, costs: Floats, times: Floats) -> _Line:
+        """Return the line through another point, with the slope that leads there."""
+        way = costs - self.costs
+        length = float(way @ way)
+        bent = np.outer(times - self.at(costs), way) / length if length else 0.0
+        return _Line(costs, times, (self.slopes + bent).clip(min=0))
 
 
 def _factors(numbers: Sequence[str], costs: Floats) -> dict[str, float | str]:
@@ -269,23 +320,30 @@ def _factors(numbers: Sequence[str], costs: Floats) -> dict[str, float | str]:
 
 
 def _better(
-    costs: Floats,
-    first: Floats,
-    wished: Floats,
+    line: _Line,
     measured: Floats,
+    least: Floats,
+    issue: npt.NDArray[np.bool_],
     times_at: Callable[[Floats], Floats],
-) -> tuple[Floats, Floats]:
-    """Return the costs that the times of a line meet best, and the times with them.
+) -> _Line | None:
+    """Return a line from the costs that meet the measured times best, if they are closer.
 
     If the simulated times with them are not closer, the line does not hold so far from where it
     was taken: then half of the way, or none.
+
+    Parameters
+    ----------
+    least : array of float
+        The time that each size takes at least.
     """
+    wished = _solved(line, measured, least, issue)
+    before = _loss(np.maximum(line.times, least), measured)
     for part in (1.0, 0.5):
-        found = costs ** (1 - part) * wished**part
+        found = line.costs ** (1 - part) * wished**part
         times = times_at(found)
-        if _loss(times, measured) < _loss(first, measured):
-            return found, times
-    return costs, first
+        if _loss(np.maximum(times, least), measured) < before:
+            return line.moved(found, times)
+    return None
 
 
 def _errors(times: Floats, measured: Floats) -> Floats:
@@ -299,13 +357,7 @@ def _loss(times: Floats, measured: Floats) -> float:
     return float(np.abs(_errors(times, measured)).mean())
 
 
-def _solved(
-    costs: Floats,
-    first: Floats,
-    slopes: Floats,
-    measured: Floats,
-    issue: npt.NDArray[np.bool_],
-) -> Floats:
+def _solved(line: _Line, measured: Floats, least: Floats, issue: npt.NDArray[np.bool_]) -> Floats:
     """Return the costs that the times of a line meet best, in the logarithms of their ratios.
 
     `issue` marks the time to issue, which has bounds of its own.
@@ -313,13 +365,13 @@ def _solved(
     from scipy.optimize import least_squares
 
     def residuals(at: Floats) -> Floats:
-        times = first + slopes @ (at - costs)
+        times = np.maximum(line.at(at), least)
         return np.concatenate((_errors(times, measured), _HELD * np.log(at)))
 
-    least = np.where(issue, 1.0, costs / _FARTHEST)
-    most = np.where(issue, _MOST_ISSUE, costs * _FARTHEST)
+    lowest = np.where(issue, 1.0, np.maximum(line.costs / _FARTHEST, 1 / _MOST))
+    highest = np.where(issue, _MOST_ISSUE, np.minimum(line.costs * _FARTHEST, _MOST))
     found: Floats = least_squares(
-        residuals, costs, bounds=(least, most), loss="soft_l1", f_scale=_USUAL
+        residuals, line.costs, bounds=(lowest, highest), loss="soft_l1", f_scale=_USUAL
     ).x
     return found
 
@@ -340,10 +392,13 @@ def simulated(
             raise InputError(
                 f"LOG {log.file}: it has {len(log.hosts)} ranks: expected {ranks}, as the scenario"
             )
-        largest.append(max(whole for whole, _, _ in rows))
+        program = PROGRAMS[log.program]
+        whole = program.all_data(max(log.times), ranks, log.by_block)
+        largest.append(program.elements(whole, ranks, 1)[1])
+        least = launch_us(log.gpus_per_thread)
         for size, (_, _, point) in zip(wanted[log.file], rows, strict=True):
             result = run(point.scenario)
-            times[log.file, size] = max(log.launches * LAUNCH_US, result.time_ns / 1e3)
+            times[log.file, size] = max(least, result.time_ns / 1e3)
             chosen = result.collectives[0].choice if result.collectives else ""
             names[log.file, size] = (chosen or "").split(",")[0]
     return Fit(factors, times, names, largest[0])

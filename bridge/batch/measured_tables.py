@@ -1,4 +1,4 @@
-"""Tables of measured collectives: what nccl-tests and the OSU micro-benchmarks print.
+"""Tables of collectives: what nccl-tests, `cosim nccl-tests` and OSU micro-benchmarks print.
 
 Source: NVIDIA/nccl-tests (`src/common.cu`), and the OSU micro-benchmarks 4 to 7
 (`c/mpi/collective` and `c/xccl/collective`), whose sizes are those of a block where the data are
@@ -7,12 +7,17 @@ blocks of the ranks.
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
-from bridge.batch.nccl_tests import BLOCK_ALIGNMENT, DATA_TYPES, PROGRAMS
+from bridge.batch.nccl_programs import BLOCK_ALIGNMENT, DATA_TYPES, PROGRAMS
 from bridge.errors import InputError
 
 _LAUNCHER = r"(?:.*[:>|\]]|\S+Z)?\s*"
@@ -23,10 +28,14 @@ _MARK = re.compile(r"\[\d+(?:,\d+)?\]")
 _ROW = re.compile(
     _LAUNCHER + r"(?P<size>\d+)\s+(?P<count>\d+)\s+(?P<type>[a-z]\w*)\s+"
     r"(?:(?P<redop>[a-z]\w*)\s+)?(?:(?P<root>-?\d+)\s+)?"
-    r"(?P<time>\d+(?:\.\d+)?)\s+\d+\.\d+\s+\d+\.\d+(?:\s|$)"
+    r"(?P<time>\d+(?:\.\d+)?)\s+\d+\.\d+\s+(?P<busbw>\d+\.\d+)(?:\s|$)"
 )
 """A row; old versions have no redop where nothing is reduced, and no root where none has one. The
 two bandwidths have decimals, so a root is not taken for a time."""
+
+_TIME = "time_us"
+_CSV = "size,count,type,"
+"""The column of times, and how the first line of a table in CSV begins, of `cosim nccl-tests`."""
 
 _OSU = re.compile(r"# OSU \S+ (\S+)(?: Personalized Exchange)? Latency Test\b")
 _OSU_ROW = re.compile(_LAUNCHER + r"(?P<size>\d+)\s+(?P<time>\d+\.\d+)(?:\s|$)")
@@ -57,11 +66,14 @@ class MeasuredTable:
         The program of nccl-tests that has the operation; empty if the table does not tell it.
     by_block : bool
         Whether sizes are those of a rank's block, where the data are blocks, and not of all data.
+    busbw : mapping of int to float
+        The bus bandwidth by size, in GB/s; empty if the table has none.
     """
 
     times: Mapping[int, float]
     program: str = ""
     by_block: bool = False
+    busbw: Mapping[int, float] = field(default_factory=dict)
 
     def of_all_data(self, program: str, ranks: int) -> dict[int, float]:
         """Return the times by the size of all data, as nccl-tests prints it."""
@@ -73,7 +85,8 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
     """Return the table that a program of nccl-tests, or an OSU micro-benchmark, printed.
 
     Lines that are no row of the table, such as those of `NCCL_DEBUG`, are passed over. Of a size
-    that occurs several times, the last row counts.
+    that occurs several times, the last row counts. The tables that `cosim nccl-tests --out` writes
+    are read in all their forms.
 
     Raises
     ------
@@ -81,10 +94,10 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
         If the file cannot be read, or has no row with a size and a time above 0.
     """
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = log.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
-    found = _osu_table(lines) or MeasuredTable(_times(_rows(lines)))
+    found = _table(text)
     if not found.times:
         raise InputError(
             f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
@@ -92,6 +105,54 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
             "of collectives, with Size and Avg Latency(us)"
         )
     return found
+
+
+def is_table(file: Path) -> bool:
+    """Return whether a file has a table that `read_table` reads."""
+    if not file.is_file():
+        return False
+    return bool(_table(file.read_text(encoding="utf-8", errors="replace")).times)
+
+
+def _table(text: str) -> MeasuredTable:
+    """Return the table of a text, without times if there is none."""
+    lines = text.splitlines()
+    if records := _records(text, lines[0] if lines else ""):
+        with suppress(KeyError, TypeError, ValueError):  # other rows than those of cosim
+            return _of_records(records)
+    rows = list(_rows(lines))
+    times = _times(iter(rows))
+    busbw = {int(row["size"]): float(row["busbw"]) for row in rows if int(row["size"]) in times}
+    return _osu_table(lines) or MeasuredTable(times, busbw=busbw)
+
+
+def _records(text: str, first: str) -> Sequence[Mapping[str, Any]] | None:
+    """Return the rows of a table in JSON or CSV, such as `cosim nccl-tests` writes; None of others.
+
+    Parameters
+    ----------
+    text : str
+        The content of the file.
+    first : str
+        Its first line.
+    """
+    if first.startswith(_CSV):
+        return list(csv.DictReader(StringIO(text)))
+    if first.startswith("{"):
+        try:
+            rows = json.loads(text).get("rows")
+        except ValueError:
+            return None
+        return rows if isinstance(rows, list) else None
+    return None
+
+
+def _of_records(records: Sequence[Mapping[str, Any]]) -> MeasuredTable:
+    ran = {int(one["size"]): one for one in records if one[_TIME]}
+    return MeasuredTable(
+        {size: float(one[_TIME]) for size, one in ran.items()},
+        busbw={size: float(one["busbw"]) for size, one in ran.items()},
+    )
 
 
 def _times(rows: Iterator[re.Match[str]]) -> dict[int, float]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from bridge.batch.nccl_tests import PROGRAMS
+from bridge.batch.nccl_programs import PROGRAMS
 from frontend.collectives.nccl_options import NcclVersion
 
 _VERSION = re.compile(r"\bNCCL version (\d+)\.(\d+)\.\d+")

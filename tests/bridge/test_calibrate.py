@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bridge.batch import measured_tables, nccl_tests
-from bridge.batch.calibrate import calibrate, read_log, scenario_of
+from bridge.batch import measured_tables, nccl_programs, nccl_tests
+from bridge.batch.calibrate import both_halves, calibrate, read_log, scenario_of
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
@@ -62,6 +62,26 @@ def test_half_of_the_sizes_tell_the_others(log: Path) -> None:
     issue = str(fit.factors["issue"]).removesuffix("us")
     assert float(issue) == pytest.approx(ISSUE_US, rel=0.05)
     assert fit.factors["scale_out"] == pytest.approx(TRUE["scale_out"], rel=0.05)
+
+
+def test_each_half_tells_the_other(log: Path) -> None:
+    read = read_log(log)
+    first, second = both_halves([(Content(scenario_of(read), "", {}), read)])
+    times = {**first.times, **second.times}
+    assert {size for _, size in times} == set(read.times)
+    assert max(abs(times[log, size] / time - 1) for size, time in read.times.items()) < 0.05
+    answer = CliRunner().invoke(main, ["calibrate", str(log), "--both"])
+    assert answer.exit_code == 0, answer.output
+    assert f"of {len(SIZES)} sizes" in answer.stdout
+    assert answer.stdout.count("nccl: {issue: ") == 2
+
+
+def test_a_thread_of_several_gpus_launches_them_one_after_the_other(log: Path) -> None:
+    log.write_text("# nThread 1 nGpus 8 minBytes 8192 maxBytes 1\n" + log.read_text())
+    read = read_log(log)
+    assert read.gpus_per_thread == 8
+    fit = calibrate([(Content(scenario_of(read), "", {}), read)])
+    assert min(fit.times.values()) >= 8 * nccl_programs.LAUNCH_US
 
 
 def test_the_command_writes_a_scenario_with_the_numbers(log: Path, tmp_path: Path) -> None:

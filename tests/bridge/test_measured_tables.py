@@ -1,4 +1,4 @@
-"""Logs of OSU micro-benchmarks, for `cosim nccl-tests --measured` and `cosim calibrate`."""
+"""Tables of collectives: logs of OSU micro-benchmarks, and tables that are compared and drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from click.testing import CliRunner
 from bridge.batch import nccl_tests
 from bridge.batch.calibrate import calibrate, read_log
 from bridge.batch.measured_tables import OSU, read_table
+from bridge.batch.scenario_file import scenario_yaml
 from bridge.cli.main import main
+from bridge.present.collective_tables import tables_compared
 from bridge.simulator.simulate import run
 from frontend import load_scenario
 from frontend.formats.nccl_server import on_rails
@@ -103,3 +105,83 @@ def test_sizes_of_single_bytes_are_calibrated(tmp_path: Path) -> None:
     cluster.write_text(json.dumps(CLUSTER))
     answer = CliRunner().invoke(main, ["calibrate", str(log), "--scenario", str(cluster)])
     assert answer.exit_code == 0, answer.output
+
+
+TABLE = """\
+# nThread 1 nGpus 1 minBytes 1024
+1024 256 float sum -1 {} 1.0 {} 0
+2048 512 float sum -1 {} 1.0 {} 0
+"""
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, Path]:
+    """Return two logs, and the table that `cosim nccl-tests` writes in each of its forms."""
+    scenario = tmp_path / "cluster.yaml"
+    scenario.write_bytes(scenario_yaml(CLUSTER))
+    files = {form: tmp_path / f"simulated.{form}" for form in ("json", "csv", "log")}
+    for file in files.values():
+        command = ["nccl-tests", "all_reduce_perf", "-b", "1K", "-e", "2K", "-f", "2"]
+        answer = CliRunner().invoke(main, [*command, str(scenario), "-o", str(file)])
+        assert answer.exit_code == 0, answer.output
+    files |= {"first": tmp_path / "first.log", "second": tmp_path / "second.out"}
+    files["first"].write_text(TABLE.format(10.0, 1.5, 20.0, 1.75))
+    files["second"].write_text(TABLE.format(11.0, 1.25, 19.0, 2.5))
+    return files
+
+
+def test_all_forms_of_a_table_are_read(tables: dict[str, Path]) -> None:
+    exact = read_table(tables["json"])
+    assert list(exact.times) == list(exact.busbw) == [1024, 2048]
+    assert read_table(tables["csv"]) == exact
+    log = read_table(tables["log"])
+    assert log.times == pytest.approx(exact.times, abs=0.005)
+    assert log.busbw == pytest.approx(exact.busbw, abs=0.005)
+
+
+def test_compare_puts_tables_beside_each_other(tables: dict[str, Path]) -> None:
+    first, second = str(tables["first"]), str(tables["second"])
+    answer = CliRunner().invoke(main, ["compare", "--json", first, second])
+    assert answer.exit_code == 0, answer.output
+    rows = json.loads(answer.stdout)
+    assert [row["size"] for row in rows] == [1024, 2048]
+    assert [row[second] for row in rows] == [11.0, 19.0]
+    differences = [row[f"{second}: difference"] for row in rows]
+    assert differences == pytest.approx([0.1, -0.05])
+    shown = CliRunner().invoke(main, ["compare", first, second])
+    assert shown.exit_code == 0, shown.output
+    assert "+10.0 %" in shown.stdout
+    assert "7.5 %" in shown.stdout.splitlines()[-1]  # the mean of 10 and 5 %
+
+
+def test_a_size_that_a_table_lacks_has_no_difference(tmp_path: Path) -> None:
+    times = {"a": {8: 1.0, 16: 2.0}, "b": {16: 3.0, 32: 4.0}}
+    assert [one["b: difference"] for one in tables_compared(times)] == [None, 0.5, None]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["compare", "{first}"], "expected two tables or more"),
+        (["compare", "{first}", "{second}", "--fail-above", "3%"], "expected results, not tables"),
+        (["plot", "busbw", "{osu}", "-o", "{picture}"], "expected a table with the column busbw"),
+        (["plot", "busbw", "{first}", "--x", "a", "-o", "{picture}"], "--x is for sweep"),
+    ],
+)
+def test_wrong_tables(
+    tables: dict[str, Path], tmp_path: Path, words: list[str], message: str
+) -> None:
+    (tmp_path / "osu.txt").write_text(osu_log("Allreduce", {1024: 20.0}))
+    files = tables | {"osu": tmp_path / "osu.txt", "picture": tmp_path / "busbw.svg"}
+    answer = CliRunner().invoke(main, [word.format(**files) for word in words])
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+    assert not (tmp_path / "busbw.svg").exists()
+
+
+def test_tables_are_drawn(tables: dict[str, Path], tmp_path: Path) -> None:
+    picture = tmp_path / "busbw.svg"
+    names = [str(tables[form]) for form in ("first", "csv", "log")]
+    answer = CliRunner().invoke(main, ["plot", "busbw", *names, "-o", str(picture)])
+    assert answer.exit_code == 0, answer.output
+    assert picture.stat().st_size > 1000

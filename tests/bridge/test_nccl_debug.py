@@ -87,7 +87,7 @@ def test_a_log_with_its_choices_is_predicted_with_them(tmp_path: Path) -> None:
         lines += [f"{size} {count} float sum -1 {result.time_ns / 1e3:.2f} 1.00 1.00 0"]
     log, out = tmp_path / "trees.log", tmp_path / "trees.yaml"
     log.write_text("\n".join(lines))
-    answer = CliRunner().invoke(main, ["calibrate", str(log), "-o", str(out)])
+    answer = CliRunner().invoke(main, ["calibrate", str(log), "--both", "-o", str(out)])
     assert answer.exit_code == 0, answer.output
     assert "# the log says: algorithms tree; version 2.19\n" in answer.stdout
     assert f"# NCCL chose as predicted for {len(points)} of {len(points)} sizes" in answer.stdout

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.batch.measured_tables import read_table
-from bridge.batch.nccl_tests import LAUNCH_US, PROGRAMS, sizes
+from bridge.batch.nccl_programs import LAUNCH_US, PROGRAMS
+from bridge.batch.nccl_tests import sizes
 from bridge.errors import InputError
 from tests.bridge.command_line import answer_of, invoke
 

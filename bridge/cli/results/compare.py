@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from bridge.batch.measured_tables import is_table, read_table
 from bridge.cli.console import output
 from bridge.cli.options import json_option, stored_result
 from bridge.cli.status import FAILED
 from bridge.errors import InputError
 from bridge.present.certainty import certainty_sentence, is_beyond_error
+from bridge.present.collective_tables import tables_compared, tables_report
 from bridge.present.comparison import compare, comparison_report, signed_percent
 from bridge.present.several import Several, several_report
 from bridge.results.folders import results_at
@@ -53,7 +56,15 @@ def compare_command(paths: tuple[Path, ...], fail_above: float | None, as_json: 
     A RESULT is a result.json, its folder, or a label of `cosim results`; the folder of a sweep
     stands for all of its results. Of two results, first comes what changed in the scenario, then
     the iteration time, layers, collectives and network counters, with the largest difference first.
-    Of more, a table has a row for each."""
+    Of more, a table has a row for each.
+
+    Instead of results, the files may be tables of `cosim nccl-tests`, logs of nccl-tests, or logs
+    of OSU micro-benchmarks: then the times of each size stand beside each other."""
+    if all(map(is_table, paths)):
+        if fail_above is not None:
+            raise InputError("--fail-above: expected results, not tables of collectives")
+        _show_tables(paths, as_json)
+        return 0
     found = [one for path in paths for one in results_at(path)]
     if len(found) < 2:
         raise InputError(f"{found[0]}: expected two results or more, or the folder of a sweep")
@@ -67,6 +78,17 @@ def compare_command(paths: tuple[Path, ...], fail_above: float | None, as_json: 
     else:
         output().print(several_report(several))
     return 0 if fail_above is None else _status(several, found, fail_above)
+
+
+def _show_tables(files: Sequence[Path], as_json: bool) -> None:
+    """Print the times of some tables of collectives beside each other."""
+    if len(set(files)) < 2:
+        raise InputError(f"{files[0]}: expected two tables or more")
+    times = {str(file): read_table(file, "RESULT").times for file in files}
+    if as_json:
+        click.echo(json.dumps(tables_compared(times), indent=2, ensure_ascii=False))
+    else:
+        output().print(tables_report(times))
 
 
 def _show_two(several: Several, labels: list[str], as_json: bool) -> None:

@@ -8,12 +8,16 @@ from typing import Any
 
 import click
 
+from bridge.batch.measured_tables import is_table, read_table
 from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
+from bridge.errors import InputError
 from bridge.present.metrics import METRICS
 from bridge.present.names import names
 from bridge.present.outputs import output_for
 from bridge.present.page.page import write_page
+from bridge.present.pictures.chart_picture import draw_chart
+from bridge.present.pictures.charts import bus_bandwidth_lines
 from bridge.present.pictures.kinds import KINDS, View
 from bridge.results.folders import results_at
 from bridge.results.result import Result
@@ -62,8 +66,15 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
 
     A file that ends in .html gets a page, which needs no network: where the time went, the critical
     path, hot links, losses, completion times and settings. The first RESULT is the one that the
-    others are compared with."""
+    others are compared with.
+
+    For busbw, the files may also be tables of `cosim nccl-tests` or logs of nccl-tests."""
     kind, places = _divide(words)
+    if kind == "busbw" and all(map(is_table, places)):
+        _view(kind, {name: text for name, text in choices.items() if text is not None})
+        _draw_tables(places, out)
+        click.echo(f"Picture: {out}", err=True)
+        return
     files = tuple(file for place in places for file in results_at(place))
     view = _view(kind, {name: text for name, text in choices.items() if text is not None})
     loaded = [Result.load(file) for file in files]
@@ -80,6 +91,18 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     else:
         output_for(out).write(loaded[0], out)
     click.echo(f"{'Page' if is_page else 'Picture'}: {out}", err=True)
+
+
+def _draw_tables(files: tuple[Path, ...], out: Path) -> None:
+    """Draw the bus bandwidths of some tables of collectives."""
+    lines = {}
+    for file in files:
+        table = read_table(file, "RESULT")
+        lines[str(file)] = [(size, rate, str(file)) for size, rate in table.busbw.items()]
+    chart = bus_bandwidth_lines(lines)
+    if chart is None:
+        raise InputError(f"{files[0]}: expected a table with the column busbw")
+    draw_chart(chart, out)
 
 
 def _view(kind: str | None, choices: dict[str, str]) -> View:

@@ -95,14 +95,8 @@ def nccl_tests_command(
     bus bandwidths are those of nccl-tests. With --measured, the sizes are those of LOG, and the
     error of each time is that of the simulation."""
     from bridge.batch.measured_tables import MeasuredTable, read_table
-    from bridge.batch.nccl_tests import (
-        DATA_TYPES,
-        LAUNCH_US,
-        PROGRAMS,
-        Row,
-        Test,
-        sizes,
-    )
+    from bridge.batch.nccl_programs import DATA_TYPES, PROGRAMS, launch_us
+    from bridge.batch.nccl_tests import Row, Test, sizes
     from bridge.cli.runs.points import require_all, run_counted
     from bridge.errors import InputError
     from frontend.errors import one_of
@@ -134,7 +128,7 @@ def nccl_tests_command(
         [point for _, _, point in rows], None, jobs=jobs, address=None, quiet=as_json
     )
     times = log.of_all_data(program, ranks)
-    least = ngpus * LAUNCH_US if ngpus > 1 else 0.0
+    least = launch_us(ngpus)
     table = _Table(test, datatype, ranks, [
         Row(size, count, outcome, times.get(size), least)
         for (size, count, _), outcome in zip(rows, outcomes, strict=True)
@@ -153,7 +147,7 @@ class _Table:
     """The rows, and their forms."""
 
     def __init__(self, test: Test, datatype: str, ranks: int, rows: Sequence[Row]) -> None:
-        from bridge.batch.nccl_tests import PROGRAMS
+        from bridge.batch.nccl_programs import PROGRAMS
 
         self._test, self._datatype, self._ranks, self._rows = test, datatype, ranks, rows
         self._program = PROGRAMS[test.program]

@@ -293,11 +293,24 @@ def quantile(points: Sequence[tuple[float, float]], part: float) -> float:
 
 def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
     """Return busbw against size, as nccl-tests compare collectives."""
+    lines = {}
+    for name, result in results.items():
+        points = sorted((one.bytes, one.busbw_bps / 8e9, one.name) for one in result.collectives)
+        lines[name] = points[:: max(1, len(points) // 500)]
+    return bus_bandwidth_lines(lines)
+
+
+def bus_bandwidth_lines(lines: Mapping[str, Sequence[tuple[int, float, str]]]) -> Chart | None:
+    """Return busbw against size.
+
+    Parameters
+    ----------
+    lines : mapping of str to sequence of tuples
+        Size in bytes, bus bandwidth in GB/s and text of each point, by the name of its line.
+    """
     symbols = ("circle", "diamond", "cross", "x")
     traces = []
-    for number, (name, result) in enumerate(results.items()):
-        points = sorted((one.bytes, one.busbw_bps / 8e9, one.name) for one in result.collectives)
-        points = points[:: max(1, len(points) // 500)]
+    for number, (name, points) in enumerate(lines.items()):
         if points:
             sizes, rates, labels = map(list, zip(*points, strict=True))
             traces.append(
@@ -308,7 +321,7 @@ def bus_bandwidths(results: Mapping[str, Result]) -> Chart | None:
                     {"color": color(number), "symbol": symbols[number % len(symbols)]},
                     text=labels,
                     hovertemplate="%{text}: %{x} B, %{y:.4~g} GB/s<extra></extra>",
-                    showlegend=len(results) > 1,
+                    showlegend=len(lines) > 1,
                     meta=number,
                 )
             )

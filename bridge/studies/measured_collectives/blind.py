@@ -31,10 +31,16 @@ BLIND = [
         Row("a3-ultra", "all_reduce", servers, 8 * servers, 1731821448, None, "")
         for servers in (1, 8)
     ),
+    *(
+        Row(group, "all_reduce", gpus, gpus, 2**exponent, None, "")
+        for group in ("v100", "v100-sharp")
+        for gpus in (4, 8)
+        for exponent in range(16, 31)
+    ),
 ]
 """The rows that were blind: the p5 on 8 and 32 servers, 2 × 8 B200 with InfiniBand (issue 389 of
-NVIDIA/nccl-tests), and what MLPerf's submissions of bert, resnet and Stable Diffusion measured
-before they trained (rounds 4.0 and 5.0)."""
+NVIDIA/nccl-tests), what MLPerf's submissions of bert, resnet and Stable Diffusion measured before
+they trained (rounds 4.0 and 5.0), and V100 with and without SHARP (pictures of osrg/optcast)."""
 
 
 def main() -> None:

@@ -1,56 +1,90 @@
-"""Rows of tables predicted with numbers of hosts that fit other rows of the same table.
+"""Rows of tables predicted with numbers of hosts that fit other rows.
 
-Every other size of a table is fitted, as `cosim calibrate` does with the log of a user's cluster,
-and only the sizes between them are scored. A table must have more fitted sizes than numbers. Tables
-with blind rows, and of more than 64 GPUs, whose fits take minutes, are left out.
+The numbers are those of `cosim calibrate --both`, which fits four of them to every other size of a
+log, predicts the sizes between, and does the same the other way around. So each row of a table is
+predicted by numbers that have not seen it. Tables of more than 128 GPUs, whose fits take minutes,
+have the numbers of the same machine and operation with fewer servers. Tables of few sizes have
+none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.batch.calibrate import Fit, Log, calibrate
-from bridge.batch.nccl_tests import HOST_NUMBERS, PROGRAMS
+from bridge.batch.calibrate import Log, both_halves, simulated
+from bridge.batch.nccl_programs import PROGRAMS
 from bridge.studies.measured_collectives.machines import Row, errors_of
 from frontend.loading.load import Content
 
-LEAST_SIZES = 2 * len(HOST_NUMBERS) + 1
-"""Sizes of a table that has a fit, and so more fitted sizes than numbers."""
-MOST_GPUS = 64
+LEAST_SIZES = 4
+"""Sizes of a table that has a fit."""
+MOST_GPUS = 128
 """GPUs of a table that has a fit."""
+
+Numbers = Mapping[str, float | str]
+"""Numbers of hosts by their keys in a scenario."""
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of one machine, operation and source.
+class Calibrated:
+    """A table, predicted with numbers that fit other rows.
 
     Attributes
     ----------
     rows : sequence of Row
         Its rows, by size.
-    fit : Fit
-        The numbers of its hosts, and the times with them.
+    numbers : sequence of mappings
+        The numbers: those of both halves of the sizes, or of another table.
+    source : sequence of Row
+        The other table; empty if the numbers are those of its own halves.
+    times : mapping of Row to float
+        The time of each row, in µs.
     """
 
     rows: Sequence[Row]
-    fit: Fit
+    numbers: Sequence[Numbers]
+    source: Sequence[Row]
+    times: Mapping[Row, float]
 
     @property
-    def scored(self) -> dict[Row, float]:
-        """The error of each row that is not fitted."""
-        times = {size: time for (_, size), time in self.fit.times.items()}
-        return errors_of({row: max(row.least_us, times[row.bytes]) for row in self.rows[1::2]})
+    def errors(self) -> dict[Row, float]:
+        """The error of each row."""
+        return errors_of(self.times)
 
 
-def tables(rows: Sequence[Row], blind: Collection[str]) -> list[Table]:
-    """Return the tables with enough sizes, each with the numbers of hosts that fit half of them."""
-    return [
-        Table(one, calibrate([case_of(one)]))
-        for one in measured(rows, blind)
-        if len(one) >= LEAST_SIZES and one[0].gpus <= MOST_GPUS
-    ]
+def calibrated(rows: Sequence[Row]) -> list[Calibrated]:
+    """Return the tables that numbers of other rows can predict."""
+    tables = [one for one in measured(rows, ()) if len(one) >= LEAST_SIZES]
+    found = [_by_halves(one) for one in tables if one[0].gpus <= MOST_GPUS]
+    for table in tables:
+        if table[0].gpus > MOST_GPUS:
+            smaller = [one for one in found if one.rows[0].machine == table[0].machine]
+            if smaller:
+                found.append(_by_another(table, max(smaller, key=lambda one: one.rows[0].servers)))
+    return found
+
+
+def _by_halves(rows: Sequence[Row]) -> Calibrated:
+    case = case_of(rows)
+    fits = both_halves([case])
+    times = {size: time for fit in fits for (_, size), time in fit.times.items()}
+    factors = [fit.factors for fit in fits]
+    return Calibrated(rows, factors, (), {row: times[row.bytes] for row in rows})
+
+
+def _by_another(rows: Sequence[Row], source: Calibrated) -> Calibrated:
+    numbers = source.numbers[0]
+    return Calibrated(rows, [numbers], source.rows, times_with(rows, numbers))
+
+
+def times_with(rows: Sequence[Row], numbers: Numbers) -> dict[Row, float]:
+    """Return the times of the rows of a table with some numbers of hosts, in µs."""
+    case = case_of(rows)
+    log = case[1]
+    times = simulated([case], numbers, {log.file: list(log.times)}).times
+    return {row: times[log.file, row.bytes] for row in rows}
 
 
 def measured(rows: Sequence[Row], blind: Collection[str]) -> list[list[Row]]:
@@ -69,8 +103,9 @@ def measured(rows: Sequence[Row], blind: Collection[str]) -> list[list[Row]]:
 def case_of(rows: Sequence[Row]) -> tuple[Content, Log]:
     """Return the cluster of a table, and the table as a log of nccl-tests."""
     times = {row.bytes: row.measured_us for row in rows if row.measured_us is not None}
-    operation = rows[0].operation
-    program = next(name for name, one in PROGRAMS.items() if one.operation == operation)
-    scenario = rows[0].scenario()
+    first = rows[0]
+    program = next(name for name, one in PROGRAMS.items() if one.operation == first.operation)
+    scenario = first.scenario()
     del scenario["description"]
-    return Content(scenario, "", {}), Log(Path(rows[0].name), program, times, (), "")
+    log = Log(Path(first.name), program, times, (), "", gpus_per_thread=first.gpus_per_thread)
+    return Content(scenario, "", {}), log

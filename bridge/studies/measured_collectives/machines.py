@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bridge.batch.nccl_tests import LAUNCH_US
+from bridge.batch.nccl_programs import launch_us
 from frontend.formats.nccl_server import on_rails
 
 FOLDER = Path(__file__).parent
@@ -33,6 +33,8 @@ class Group:
         have it.
     program : str
         What issued the operations and measured their time.
+    sharp : bool
+        Whether the switches between servers reduced.
     """
 
     text: str
@@ -40,6 +42,7 @@ class Group:
     nccl: Mapping[str, Any] = field(default_factory=dict)
     network: str = ""
     program: str = "nccl-tests"
+    sharp: bool = False
 
 
 def _server(model: str, **given: Any) -> dict[str, Any]:
@@ -47,6 +50,8 @@ def _server(model: str, **given: Any) -> dict[str, Any]:
 
 
 _NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}
+_ALONE = {"gpus": 1, "nics": 1, "nic_bandwidth": "100Gbps"}
+"""A GPU that reaches others by its NIC alone (NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1)."""
 
 GROUPS: dict[str, Group] = {
     "a100": Group("8 A100, one server", _server("dgx_a100")),
@@ -87,23 +92,32 @@ GROUPS: dict[str, Group] = {
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
         _server("p5", **_NIC),
         {"version": "2.28"},
-        network="EFA of the p5",
+        network="EFA",
     ),
     "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
         _server("p5", **_NIC),
         {"plugin_tuner": False, "version": "2.20"},
-        network="EFA of the p5",
+        network="EFA",
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
         _server("p5en", **_NIC),
         {"algorithms": ["ring"]},
+        network="EFA",
     ),
     "p6-b200": Group(
         "servers of 8 B200, 8 EFA adapters of 400 Gb/s",
         _server("hgx_b200"),
         {"plugin": "efa_p6", "version": "2.27"},
+        network="EFA",
+    ),
+    "p6-b200-torch": Group(
+        "servers of 8 B200, 8 EFA adapters of 400 Gb/s, PyTorch",
+        _server("hgx_b200"),
+        {"plugin": "efa_p6", "version": "2.27"},
+        network="EFA",
+        program="PyTorch",
     ),
     "a100-2x4-ring": Group(
         "servers of 4 A100, 4 NICs of 200 Gb/s, NCCL_ALGO=RING",
@@ -150,6 +164,13 @@ GROUPS: dict[str, Group] = {
     "b200-ib": Group(
         "servers of 8 B200, 8 NDR NICs of 400 Gb/s", _server("hgx_b200"), network="InfiniBand"
     ),
+    "v100": Group("V100, each with a NIC of 100 Gb/s of InfiniBand", _ALONE, {"version": "2.19"}),
+    "v100-sharp": Group(
+        "V100, each with a NIC of 100 Gb/s of InfiniBand, SHARP",
+        _ALONE,
+        {"version": "2.19"},
+        sharp=True,
+    ),
     "spark": Group("two DGX Spark, one cable of 200 Gb/s", {"model": "dgx_spark"}),
 }
 
@@ -194,20 +215,27 @@ class Row:
         return self.group, self.operation, self.servers, self.gpus, self.source
 
     @property
-    def stack(self) -> str:
-        """What issued the operation and carried it between servers; empty if it is the only one.
+    def machine(self) -> tuple[str, str]:
+        """What tables of different numbers of servers have in common."""
+        return self.group, self.operation
+
+    @property
+    def program(self) -> str:
+        """What issued the operation; empty if no other table has it.
 
         A thread that drives several GPUs is another program.
         """
-        group = GROUPS[self.group]
-        if self.gpus_per_thread > 1 or (self.servers > 1 and not group.network):
-            return ""
-        return f"{group.program}, {group.network if self.servers > 1 else 'one server'}"
+        return "" if self.gpus_per_thread > 1 else GROUPS[self.group].program
+
+    @property
+    def network(self) -> str:
+        """What carried the operation between servers; empty if no other table has it."""
+        return GROUPS[self.group].network if self.servers > 1 else "one server"
 
     @property
     def least_us(self) -> float:
         """The time of a thread to launch the operation on its GPUs, if it has several."""
-        return self.gpus_per_thread * LAUNCH_US if self.gpus_per_thread > 1 else 0.0
+        return launch_us(self.gpus_per_thread)
 
     def scenario(self) -> dict[str, Any]:
         """Return the scenario of the row."""
@@ -222,7 +250,8 @@ class Row:
             "bytes": f"{self.bytes}B",
             "nccl": dict(GROUPS[self.group].nccl),
         }
-        made = on_rails(self.name.replace(" ", "-"), server, self.servers, pxn=True)
+        network = {"pxn": True} | ({"in_network": True} if GROUPS[self.group].sharp else {})
+        made = on_rails(self.name.replace(" ", "-"), server, self.servers, **network)
         return {**made, "description": self.source, "workload": work}
 
 

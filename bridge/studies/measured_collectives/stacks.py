@@ -3,24 +3,31 @@
 What NCCL's tuner cannot know belongs to a *stack*: the program that issues an operation and
 measures its time, and the network with its plug-in. Two numbers of a stack, the time to issue and
 the time of a step, are fitted as `cosim calibrate` does, to every other size of its other tables:
-of another machine, another operation, or another number of servers. In one server, where the steps
-are those of NVLink, only the time to issue is. Neither rates nor rows of the table are fitted.
+of another machine, another operation, or another number of servers. If no other table has both the
+program and the network, the time to issue comes from tables of the program in one server, and the
+time of a step from those of the network. In one server, where the steps are those of NVLink, only
+the time to issue is fitted. Neither rates nor rows of the table are fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from bridge.batch.calibrate import fitted, simulated
-from bridge.studies.measured_collectives.calibrated import MOST_GPUS, case_of, measured
+from bridge.batch.calibrate import fitted
+from bridge.studies.measured_collectives.calibrated import Numbers, case_of, measured, times_with
 from bridge.studies.measured_collectives.machines import Row, errors_of
+
+_Alike = Callable[[Row], bool]
+"""Whether a table of some row may have the numbers of another one."""
 
 NUMBERS = ("issue", "step")
 """The numbers of a stack; in one server, the first."""
 LARGE = 2**26
 """Sizes from here on show rates, and hardly what an operation or a step takes. A table to which
 numbers are fitted has more smaller sizes than numbers."""
+MOST_GPUS = 64
+"""GPUs of a table that numbers are fitted to."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,7 @@ class Borrowed:
 
     rows: Sequence[Row]
     sources: Sequence[Sequence[Row]]
-    numbers: Mapping[str, float | str]
+    numbers: Numbers
     times: Mapping[Row, float]
 
     @property
@@ -56,27 +63,76 @@ def borrowed(rows: Sequence[Row], blind: Collection[str]) -> list[Borrowed]:
     Tables of more than `MOST_GPUS` GPUs, or of large sizes alone, are predicted, but nothing is
     fitted to them.
     """
-    tables = measured(rows, blind)
-    known: dict[tuple[int, ...], Mapping[str, float | str]] = {}
-    found = []
-    for own, table in enumerate(tables):
-        stack = table[0].stack
-        others = tuple(
-            number
-            for number, one in enumerate(tables)
-            if number != own
-            and stack == one[0].stack != ""
+    return _Tables(measured(rows, blind)).borrowed()
+
+
+class _Tables:
+    """Tables, and the numbers that fit some of them."""
+
+    def __init__(self, tables: Sequence[Sequence[Row]]) -> None:
+        self._tables = tables
+        self._known: dict[tuple[tuple[int, ...], tuple[str, ...]], Numbers] = {}
+
+    def borrowed(self) -> list[Borrowed]:
+        """Return the tables that others have numbers for."""
+        found = []
+        for table in self._tables:
+            row, numbers, sources = table[0], dict[str, float | str](), list[int]()
+            for names, kept, alike in _parts(row, self._others(table, _is_of_stack(row))):
+                others = self._others(table, alike)
+                if others:
+                    fit = self._fitted(others, names)
+                    numbers |= {name: fit[name] for name in kept}
+                    sources += others
+            if numbers:
+                own = [self._tables[one] for one in dict.fromkeys(sources)]
+                found.append(Borrowed(table, own, numbers, times_with(table, numbers)))
+        return found
+
+    def _others(self, table: Sequence[Row], alike: _Alike) -> tuple[int, ...]:
+        """Return the places of other tables that numbers can be fitted to."""
+        return tuple(
+            place
+            for place, one in enumerate(self._tables)
+            if one is not table
+            and alike(one[0])
             and sum(row.bytes < LARGE for row in one) > len(NUMBERS)
             and one[0].gpus <= MOST_GPUS
         )
-        if not others:
-            continue
-        if others not in known:
-            numbers = NUMBERS[:1] if table[0].servers == 1 else NUMBERS
-            known[others] = fitted([case_of(tables[one]) for one in others], numbers)
-        case = case_of(table)
-        log = case[1]
-        times = simulated([case], known[others], {log.file: list(log.times)}).times
-        least = {row: max(row.least_us, times[log.file, row.bytes]) for row in table}
-        found.append(Borrowed(table, [tables[one] for one in others], known[others], least))
-    return found
+
+    def _fitted(self, places: tuple[int, ...], names: tuple[str, ...]) -> Numbers:
+        if (places, names) not in self._known:
+            cases = [case_of(self._tables[one]) for one in places]
+            self._known[places, names] = fitted(cases, names)
+        return self._known[places, names]
+
+
+def _is_of_stack(row: Row) -> _Alike:
+    def alike(one: Row) -> bool:
+        both = row.program != "" and row.network != ""
+        return both and (one.program, one.network) == (row.program, row.network)
+
+    return alike
+
+
+def _parts(
+    row: Row, whole: Collection[int]
+) -> list[tuple[tuple[str, ...], tuple[str, ...], _Alike]]:
+    """Return the numbers that are fitted together, those that are kept, and to which tables.
+
+    Parameters
+    ----------
+    row : Row
+        A row of the table that is predicted.
+    whole : collection of int
+        The tables of its whole stack.
+    """
+    if row.servers == 1:
+        return [(NUMBERS[:1], NUMBERS[:1], _is_of_stack(row))]
+    if whole:
+        return [(NUMBERS, NUMBERS, _is_of_stack(row))]
+    program, network = row.program, row.network
+    return [
+        (NUMBERS[:1], NUMBERS[:1], lambda one: one.servers == 1 and one.program == program != ""),
+        (NUMBERS, NUMBERS[1:], lambda one: one.network == network != ""),
+    ]

@@ -10,7 +10,7 @@ from statistics import mean, median
 from bridge.batch.nccl_tests import HOST_NUMBERS
 from bridge.batch.points import Point
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
-from bridge.studies.measured_collectives.calibrated import Table, tables
+from bridge.studies.measured_collectives.calibrated import Calibrated, calibrated
 from bridge.studies.measured_collectives.machines import (
     FOLDER,
     GROUPS,
@@ -26,6 +26,8 @@ TARGET = 0.10
 """Mean error that this study aims at."""
 NVLS, NVLS_TARGET = ("h200-nvls", "b200-nvls"), 0.03
 """Tables of servers whose NVSwitches reduced, and the error that this study aims at there."""
+WITHOUT, WITH_SHARP = "v100", "v100-sharp"
+"""The tables of the same cluster without and with SHARP."""
 
 MOST_GPUS: Mapping[Scale, int] = {"small": 8, "full": 256}
 SIZES = ((2**20, "below 1 MiB"), (2**26, "1 to 64 MiB"), (2**62, "from 64 MiB"))
@@ -60,12 +62,15 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     times = {row: stored.get(row.name, today[row]) for row in kept}
     errors = errors_of(times)
     stacks = borrowed(kept, stored)
+    fits = calibrated(kept)
     with_stacks = errors | {row: error for one in stacks for row, error in one.errors.items()}
+    with_fits = with_stacks | {row: error for one in fits for row, error in one.errors.items()}
     yield from _means(errors, stored, "")
     if again := [error for row, error in errors_of(today).items() if row.name in stored]:
         text = f"Mean error of the {len(again)} blind rows, if they were predicted today."
         yield FIGURE.at_most(text, TARGET, mean(map(abs, again)), "share")
     yield from _means(with_stacks, (), ", with numbers of their stacks from other tables")
+    yield from _means(with_fits, stored, ", each with numbers that fit other rows")
     large = [
         abs(error)
         for row, error in errors.items()
@@ -74,11 +79,26 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     if large:
         text = f"Worst error of {len(large)} rows by NVLS on 8 H200 and 8 B200 of 8 and 16 GiB."
         yield FIGURE.at_most(text, NVLS_TARGET, max(large), "share")
-    yield _summary(errors, with_stacks)
+    for own, how in ((errors, "blind"), (with_fits, "each with numbers that fit other rows")):
+        if gains := _gains(own):
+            text = f"Mean error of {len(gains)} quotients of times without and with SHARP, {how}."
+            yield FIGURE.at_most(text, TARGET, mean(map(abs, gains)), "share")
+    yield _summary(errors, with_stacks, with_fits)
     if stacks:
         yield _stacks(errors, stacks)
-    yield from _halves(errors, tables(kept, stored))
-    yield _listing(kept, errors, times, stored, results, stacks)
+    if fits:
+        yield _fits(errors, fits)
+    yield _listing(kept, errors, times, stored, results, stacks, fits)
+
+
+def _gains(errors: Mapping[Row, float]) -> list[float]:
+    """Return the errors of the quotients of the times without and with SHARP."""
+    found = {(row.group, row.gpus, row.bytes): error for row, error in errors.items()}
+    return [
+        (1 + error) / (1 + found[WITH_SHARP, gpus, size]) - 1
+        for (group, gpus, size), error in found.items()
+        if group == WITHOUT
+    ]
 
 
 def _means(errors: Mapping[Row, float], stored: Collection[str], how: str) -> Iterator[Finding]:
@@ -104,7 +124,11 @@ def _parts(errors: Mapping[Row, float], stored: Collection[str]) -> dict[str, li
     return parts
 
 
-def _summary(errors: Mapping[Row, float], with_stacks: Mapping[Row, float]) -> Finding:
+def _summary(
+    errors: Mapping[Row, float],
+    with_stacks: Mapping[Row, float],
+    with_fits: Mapping[Row, float],
+) -> Finding:
     cells = []
     keys = {(row.group, row.operation, row.servers): None for row in errors}
     for group, operation, servers in keys:
@@ -119,10 +143,11 @@ def _summary(errors: Mapping[Row, float], with_stacks: Mapping[Row, float]) -> F
             parts.append(f"{100 * mean(map(abs, part)):.0f} % ({len(part)})" if part else "")
             least = most
         middle = f"{100 * median(error for _, error in own):+.1f} %"
-        means = [_mean([some[row] for row, _ in own]) for some in (errors, with_stacks)]
+        means = [_mean([some[row] for row, _ in own]) for some in (errors, with_stacks, with_fits)]
         cells.append([GROUPS[group].text, operation, str(servers), *parts, middle, *means])
     sizes = [text for _, text in SIZES]
-    headings = ["machine", "operation", "servers", *sizes, "median", "all", "all, with stack"]
+    headings = ["machine", "operation", "servers", *sizes, "median", "all"]
+    headings += ["all, with stack", "all, calibrated"]
     title = "Mean error by size (number of rows), the median, and the mean of all rows"
     return FIGURE.table(title, headings, cells)
 
@@ -140,7 +165,8 @@ def _stacks(errors: Mapping[Row, float], stacks: Sequence[Borrowed]) -> Finding:
             f"{first.group} {first.operation} {first.servers}" for first, *_ in one.sources
         )
         numbers = [_short(one.numbers[name]) if name in one.numbers else "" for name in NUMBERS]
-        key = (row.group, row.operation, str(row.servers), row.stack, *numbers, sources)
+        stack = f"{row.program}, {row.network}"
+        key = (row.group, row.operation, str(row.servers), stack, *numbers, sources)
         alike.setdefault(key, []).append(one)
     cells = []
     for (group, operation, servers, stack, *numbers, sources), own in alike.items():
@@ -154,26 +180,23 @@ def _stacks(errors: Mapping[Row, float], stacks: Sequence[Borrowed]) -> Finding:
     return FIGURE.table("Mean error with numbers that fit other tables of a stack", headings, cells)
 
 
-def _halves(errors: Mapping[Row, float], fitted: Sequence[Table]) -> Iterator[Finding]:
-    """Compare the rows between fitted sizes, with nothing fitted and with the fits."""
-    cells, plain, better = [], [], []
-    for table in fitted:
-        before = [abs(errors[row]) for row in table.scored]
-        after = [abs(error) for error in table.scored.values()]
-        plain += before
-        better += after
-        row, numbers = table.rows[0], (_short(one) for one in table.fit.factors.values())
-        means = _mean(before), _mean(after)
-        servers, scored = str(row.servers), str(len(after))
-        cells.append([GROUPS[row.group].text, row.operation, servers, scored, *means, *numbers])
-    if not cells:
-        return
-    count = f"{len(better)} rows between fitted sizes of {len(cells)} tables"
-    for text, half in (("nothing fitted", plain), ("four numbers of each table fitted", better)):
-        yield FIGURE.at_most(f"Mean error of the {count}, {text}.", TARGET, mean(half), "share")
-    headings = ["machine", "operation", "servers", "rows", "nothing fitted", "calibrated"]
-    title = "Mean error of the sizes between those that are fitted, and the numbers of hosts"
-    yield FIGURE.table(title, [*headings, *HOST_NUMBERS], cells)
+def _fits(errors: Mapping[Row, float], fits: Sequence[Calibrated]) -> Finding:
+    """Show the numbers of each table: those of both halves of its sizes, or of another table."""
+    cells = []
+    for one in fits:
+        row, other = one.rows[0], one.source[0] if one.source else None
+        means = [_mean([errors[own] for own in one.rows]), _mean(list(one.errors.values()))]
+        numbers = [
+            " / ".join(_short(half[name]).removesuffix("us") for half in one.numbers)
+            for name in HOST_NUMBERS
+        ]
+        source = f"{other.group} {other.operation} {other.servers}" if other else "its other sizes"
+        about = [row.group, row.operation, str(row.servers), str(row.gpus), str(len(one.rows))]
+        cells.append([*about, *means, *numbers, source])
+    headings = ["table", "operation", "servers", "GPUs", "rows", "nothing fitted", "calibrated"]
+    headings += ["issue [µs]", *HOST_NUMBERS[1:], "from"]
+    title = "Mean error with numbers of hosts that fit the other half of the sizes (two halves)"
+    return FIGURE.table(title, headings, cells)
 
 
 def _short(number: float | str) -> str:
@@ -187,9 +210,16 @@ def _listing(
     stored: Mapping[str, float],
     results: Results,
     stacks: Sequence[Borrowed],
+    fits: Sequence[Calibrated],
 ) -> Finding:
-    others = {row: time for one in stacks for row, time in one.times.items()}
-    fitted = {row: error for one in stacks for row, error in one.errors.items()}
+    columns: list[tuple[Mapping[Row, float], Mapping[Row, float]]] = [(times, errors)]
+    for tables in (stacks, fits):
+        columns.append(
+            (
+                {row: time for one in tables for row, time in one.times.items()},
+                {row: error for one in tables for row, error in one.errors.items()},
+            )
+        )
     cells = []
     for row in kept:
         measured = "" if row.measured_us is None else f"{row.measured_us:.5g}"
@@ -201,16 +231,20 @@ def _listing(
                 row.operation,
                 str(row.bytes),
                 measured,
-                f"{times[row]:.5g}",
-                f"{100 * errors[row]:+.1f} %" if row in errors else "",
-                f"{others[row]:.5g}" if row in others else "",
-                f"{100 * fitted[row]:+.1f} %" if row in fitted else "",
+                *(
+                    text
+                    for found, wrong in columns
+                    for text in (
+                        f"{found[row]:.5g}" if row in found else "",
+                        f"{100 * wrong[row]:+.1f} %" if row in wrong else "",
+                    )
+                ),
                 "blind" if row.name in stored else "",
                 "" if row.name in stored else choice.removeprefix("Algo "),
             ]
         )
     headings = ["table", "GPUs", "operation", "bytes", "measured", "predicted", "error"]
-    headings += ["with stack", "error", "", "nccl"]
+    headings += ["with stack", "error", "calibrated", "error", "", "nccl"]
     return FIGURE.table("Time of an operation [µs]", headings, cells)
 
 
