@@ -38,6 +38,7 @@ SHORTER = [
     (r"^study (measured-training) --scale full", r"study \1 --figure packets"),
     (r"^study (measured-collectives) --scale full", r"study \1"),
     (r"^study (roce) --scale full", r"study \1 --figure unfairness"),
+    (r"^study (schedulers) --scale full", r"study \1"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
     (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),
     (r" --on ray\S*", ""),  # test_places.py has clusters
