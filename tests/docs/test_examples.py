@@ -44,6 +44,7 @@ SHORTER = [
     (r" --on ray\S*", ""),  # test_places.py has clusters
     (r"/shared/", "shared/"),
     (r"seed=1,2,[\d,]+", "seed=1,2"),
+    (r"jobs_1024.yaml", "jobs_queue_small.yaml"),
     (r"jobs_thousand.yaml --placements 1", "jobs_queue_small.yaml --placements 1"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),

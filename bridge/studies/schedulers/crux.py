@@ -12,6 +12,7 @@ from bridge.studies.framework import Experiment, Figure, Finding, Points, Result
 from bridge.studies.schedulers.jobs import Repeated, point, times_ms
 
 FIRST, SECOND, CLASSES = Figure("example-1"), Figure("example-2"), Figure("figure-13")
+TESTBED = Figure("section-6.2")
 
 GBPS = 10
 FABRICS = ("flow", "express")
@@ -113,6 +114,8 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     evidence = ", ".join(f"{name}: {level}" for name, level in found.items())
     best = {"job 1": 1, "job 2": 0, "job 3": 1, "job 4": 0}
     yield CLASSES.fact(text, found == best, evidence=evidence)
+    text = "On a testbed of 96 GPUs, GPUs are utilized 8.3 to 14.8 % better."
+    yield TESTBED.untested(text, "the text has no batch sizes, layouts and rates of shared links")
 
 
 NOTES = """\
@@ -128,8 +131,11 @@ In the first example, the two jobs fall into step, so all iterations are alike. 
 behind the other one is late once or twice, and then no more, as the link can be busy all the time:
 the idle times are those of the begin, and grow no further apart.
 
-The experiments on the paper's testbed (utilization + 8.3 to 14.8 %) are not repeated: the text has
-no batch sizes, layouts and rates of the contended links, and each of them decides the numbers.
+The table has the same jobs with neither of them first. With packets, Crux's order then utilizes the
+GPUs 19 % better; if the link is shared fairly at once, as on flow, it is 4 %. The paper's testbed
+with other jobs is in between.
 """
 
-EXPERIMENT = Experiment("Crux: priorities", (FIRST, SECOND, CLASSES), evaluate, points, NOTES)
+EXPERIMENT = Experiment(
+    "Crux: priorities", (FIRST, SECOND, CLASSES, TESTBED), evaluate, points, NOTES
+)
