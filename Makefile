@@ -69,6 +69,7 @@ reproduce: setup $(VENV)/.dev ## repeat the published studies at full size for d
 	$(BIN)/cosim study topoopt --scale full --page docs/reproduction_topoopt.md $(ARGS)
 	$(BIN)/cosim study tcp-clusters --scale full --page docs/reproduction_tcp_clusters.md $(ARGS)
 	$(BIN)/cosim study roce --scale full --page docs/reproduction_roce.md $(ARGS)
+	$(BIN)/cosim study schedulers --scale full --page docs/reproduction_schedulers.md $(ARGS)
 	$(BIN)/cosim study direct-connect --scale full --page docs/reproduction_direct_connect.md $(ARGS)
 	$(BIN)/cosim study measured-training --scale full --page docs/measured.md $(ARGS)
 	$(BIN)/cosim study measured-collectives --scale full --page docs/measured_collectives.md $(ARGS)

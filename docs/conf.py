@@ -56,6 +56,7 @@ NAVIGATION = {
         "docs/reproduction_topoopt",
         "docs/reproduction_tcp_clusters",
         "docs/reproduction_roce",
+        "docs/reproduction_schedulers",
         "docs/reproduction_direct_connect",
     ],
     "Python": ["docs/network-api", "docs/scripting", "docs/python"],

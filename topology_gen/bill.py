@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from topology_gen.cost import DOLLARS_PER_METRE, LONGEST_METRES, NIC_PORTS, PRICES
-from topology_gen.networks.inventory import cables, ends_of_servers
+from topology_gen.networks.inventory import cables
 from topology_gen.networks.network import Network
+from topology_gen.networks.parts import ends_of_servers
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ which jobs communicate interleave as well as they can; it is a lower bound.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from heapq import heapify, heappop
 from random import Random
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bridge.batch.interference import fairness
-from bridge.batch.parts import HOST, KINDS, NIC, SWITCH, Failures, Part, Parts, parts_of
+from bridge.batch.parts import NEVER_PS, Parts
 from bridge.batch.paths import sent_bytes
 from bridge.batch.running import Failing, Load, Running, ps, speeds
 from bridge.errors import InputError
@@ -32,10 +31,23 @@ from frontend.compiler.shapes import Shape, Shapes
 from frontend.errors import RefusedError
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.jobs import iterations
+from frontend.resolve.outages import KEYS, Outage, Rates, failing, rates_of
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario.work import Work, work_of_job
+from frontend.schema.base import Problems
+from frontend.schema.events import Failures
 from frontend.topologies import TOPOLOGIES
 from frontend.transports import PROTOCOLS
+from topology_gen.networks.parts import (
+    HOST,
+    LINK,
+    NIC,
+    PLURALS,
+    SWITCH,
+    Part,
+    hosts,
+    parts_of,
+)
 from topology_gen.networks.survivors import without
 
 Simulate = Callable[[Scenario], Result]
@@ -44,7 +56,7 @@ _SIMULATED_ITERATIONS = 3
 """More iterations take the time of the last of these: the windows of connections are open then."""
 
 _MOST_INTERRUPTIONS = 10_000
-"""A job that failures of hosts, NICs and switches interrupt so often is given up."""
+"""A job that failures of parts interrupt so often is given up."""
 
 _MOST_IDLE = 100_000
 """Jobs that have too few ranks while parts fail and return so often are given up."""
@@ -72,7 +84,7 @@ class EstimatedJob:
     failures: int
     """How often it failed, and went on from its last complete checkpoint on the same ranks."""
     interruptions: int = 0
-    """How often ranks were lost with a host, a NIC or a switch, so that it waited for others."""
+    """How often ranks were lost with a host, NIC, switch or link, so that it waited for others."""
     runs_ns: tuple[tuple[float, float], ...] = ()
     """From each of its starts to its end, or until it lost ranks [ns]."""
     restarts_ns: tuple[tuple[float, float], ...] = ()
@@ -98,6 +110,8 @@ class ClusterEstimate:
     """How often NICs failed until then."""
     switch_failures: int
     """How often switches failed until then."""
+    link_failures: int
+    """How often links between switches, or between servers, failed until then."""
     jobs: tuple[EstimatedJob, ...]
     """One entry for each job."""
 
@@ -198,60 +212,72 @@ def estimate(
     scenario: Scenario,
     simulate: Simulate,
     placements: int | None = None,
-    failures: Failures | None = None,
+    failures: Mapping[str, Rates] | None = None,
 ) -> ClusterEstimate:
     """Return when and where the jobs of a cluster run, and how fast.
 
     Parameters
     ----------
     scenario : Scenario
-        The jobs.
+        The jobs, and the events `failures`.
     simulate : callable
         Simulates one job alone.
     placements : int, optional
         How many placements of each kind to simulate. None: all that differ.
     failures : mapping, optional
-        How often hosts, NICs and switches fail. A host is a server of the topology, or a rank if
-        there are none. A job on a host that fails, or on a rank that a failure cuts off from the
-        others, loses what it has done since its last complete checkpoint, or everything without
-        checkpoints, and waits for ranks again in the place of its arrival. A job with traffic on
-        links that fail otherwise restarts on its ranks, and its traffic takes other paths.
+        How often more parts fail, by their kind. A job on a host that fails, or on a rank that a
+        failure cuts off from the others, loses what it has done since its last complete checkpoint,
+        or everything without checkpoints, and waits for ranks again in the place of its arrival;
+        without queueing, for its own. Traffic on other links that fail takes other paths.
 
     Raises
     ------
     ScenarioError
         If the jobs cannot be simulated alone.
     InputError
-        If parts fail, but jobs do not wait for ranks, or there are no such parts; or a job does not
-        come to its end.
+        If there are no such parts, or a job does not come to its end.
     """
     _require_alone(scenario)
-    if failures and scenario.queueing == "none":
-        raise InputError(
-            "queueing: value none: expected fifo or backfill, because a job whose ranks fail waits "
-            "for others"
-        )
-    found = _Placements(scenario, simulate, placements)
-    return _Cluster(scenario, found, failures or {}).run()
+    fails = {f"--{kind}-mtbf": (kind, rates) for kind, rates in (failures or {}).items()}
+    for number, event in enumerate(scenario.events):
+        if isinstance(event, Failures):
+            fails |= {
+                f"events.{number}.{KEYS[kind]}": (kind, rates) for kind, rates in rates_of(event)
+            }
+    alone = scenario.model_copy(update={"events": ()})
+    found = _Placements(alone, simulate, placements)
+    return _Cluster(alone, found, fails).run()
 
 
 def _require_alone(scenario: Scenario) -> None:
-    refused = None
+    for path, expected in _not_alone(scenario):
+        raise scenario.refusal(RefusedError(path, expected))
+
+
+def _not_alone(scenario: Scenario) -> Problems:
+    """Yield what the estimate does not know."""
     if not scenario.jobs:
-        refused = RefusedError("workload", "expected jobs instead")
-    elif scenario.events:
-        refused = RefusedError("events", "expected none, because each job is simulated alone")
-    elif scenario.storage:
-        first = next(n for n, job in enumerate(scenario.jobs) if job.restore is not None)
-        because = (
-            "because each job is simulated alone; failures.restart of its workload has the time"
-        )
-        refused = RefusedError(f"jobs.{first}.restore", f"expected no value, {because}")
-    elif TOPOLOGIES[scenario.topology.family].optimised:
+        yield "workload", "expected jobs instead"
+    because = "because each job is simulated alone"
+    for number, event in enumerate(scenario.events):
+        if not isinstance(event, Failures):
+            yield f"events.{number}.event", f"expected failures, {because}"
+    for number, job in enumerate(scenario.jobs):
+        for key, read in (("restore", job.restore), ("recovery.restore", job.recovery.restore)):
+            if read is not None:
+                yield (
+                    f"jobs.{number}.{key}",
+                    f"expected no value, {because}; failures.restart of its workload, or "
+                    "recovery.restart, has the time",
+                )
+        if job.recovery.interval is not None and getattr(job.workload, "failures", None):
+            yield (
+                f"jobs.{number}.recovery.interval",
+                "expected no value, because failures of its workload has the checkpoints",
+            )
+    if TOPOLOGIES[scenario.topology.family].optimised:
         because = "because an optimiser makes the links of this one for the jobs"
-        refused = RefusedError("topology.family", f"expected another one, {because}")
-    if refused is not None:
-        raise scenario.refusal(refused)
+        yield "topology.family", f"expected another one, {because}"
 
 
 @dataclass
@@ -277,27 +303,31 @@ class _History:
         self.failures += job.failures
 
 
-_PLURAL = {HOST: "hosts", NIC: "NICs", SWITCH: "switches"}
+_Fails = Mapping[str, tuple[str, Rates]]
+"""How often parts of a kind fail, by where that is given."""
 
 
-def _failing(resolved: Resolved, failures: Failures, seed: int) -> Parts:
-    found = []
-    for kind in KINDS:
-        if kind in failures:
-            parts = parts_of(resolved.network, kind, resolved.layout.super_node or 1)
-            if not parts:
-                raise InputError(
-                    f"--{kind}-mtbf: expected no value, because the topology has no "
-                    f"{_PLURAL[kind]} that join ranks and switches outside of servers"
-                )
-            found += parts
-    return Parts(resolved.network, found, failures, seed)
+def _failing(
+    resolved: Resolved, fails: _Fails, seed: int
+) -> Iterator[tuple[Part, Iterator[Outage]]]:
+    """Yield the parts that fail, and when."""
+    for path, (kind, rates) in fails.items():
+        if kind == HOST:
+            parts = hosts(resolved.ranks, resolved.layout.super_node or 1)
+        else:
+            parts = parts_of(resolved.network, kind)
+        if not parts:
+            raise InputError(
+                f"{path}: expected no value, because the topology has no {PLURALS[kind]} between "
+                "servers"
+            )
+        yield from failing(parts, rates, seed)
 
 
 class _Cluster:
     """The jobs of a cluster over time."""
 
-    def __init__(self, scenario: Scenario, placements: _Placements, failures: Failures) -> None:
+    def __init__(self, scenario: Scenario, placements: _Placements, fails: _Fails) -> None:
         self._work, self._seed = scenario.work, scenario.seed
         usual = PROTOCOLS[scenario.transport.protocol].data_class
         own = [work.job.traffic_class for work in scenario.work if work.job is not None]
@@ -306,7 +336,9 @@ class _Cluster:
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links
         self._queue = Queue(scenario, resolved.ranks, resolved.layout)
-        self._parts = _failing(resolved, failures, scenario.seed) if failures else None
+        self._fails = {kind: path for path, (kind, _) in fails.items()}
+        """Where it is given how often parts fail, by their kind."""
+        self._parts = Parts(resolved.network, _failing(resolved, fails, scenario.seed))
         self._running: dict[int, Running] = {}
         self._history: dict[int, _History] = {}
         self._ended: dict[int, Running] = {}
@@ -320,7 +352,7 @@ class _Cluster:
         while len(self._ended) < len(self._work):
             # At the same time, jobs end first, then parts fail or return, then jobs arrive.
             steps = [(job.next_ps(self._now), 0, number) for number, job in self._running.items()]
-            if self._parts is not None:
+            if self._parts.next_ps < NEVER_PS:
                 steps.append((self._parts.next_ps, 1, 0))
             if arrivals:
                 steps.append((arrivals[0][0], 2, arrivals[0][1]))
@@ -356,50 +388,38 @@ class _Cluster:
 
     def _change_part(self) -> None:
         """Let a part fail or return."""
-        assert self._parts is not None
         change = self._parts.pop()
         kind = change.part.kind
         self._idle = 0 if self._running else self._idle + 1
         if self._idle > _MOST_IDLE:
             raise InputError(
-                f"--{kind}-mtbf: {_PLURAL[kind]} have failed or returned {_MOST_IDLE} times, and "
-                "no job had enough ranks, expected a longer time, or jobs with fewer ranks"
+                f"{self._fails[kind]}: {PLURALS[kind]} have failed or returned {_MOST_IDLE} times, "
+                "and no job had enough ranks, expected a longer time, or jobs with fewer ranks"
             )
         hit, started = self._queue.fail(self._now, change.lost)
         for number in hit:
             job, history = self._running.pop(number), self._history[number]
             history.left = job.interrupt(self._now), job.alone_ps
             history.add(job, self._now)
-            self._require_progress(number, history.interruptions, kind)
-        for number in self._set_loads(change.part):
-            if change.fails:
-                self._running[number].fail(self._now)
-                self._require_progress(number, self._running[number].failures, kind)
+            if history.interruptions >= _MOST_INTERRUPTIONS:
+                work = self._work[number]
+                assert work.job is not None
+                raise InputError(
+                    f"{self._fails[kind]}: {PLURALS[kind]} have interrupted job {work.job.name} "
+                    f"{_MOST_INTERRUPTIONS} times, expected a longer time, or more checkpoints"
+                )
+        if change.part.links:
+            for number, job in self._running.items():
+                _, job.load, _ = self._placements.of(
+                    self._work[number], job.members, self._parts.links
+                )
         self._start([*started, *self._queue.repair(self._now, change.back)])
 
-    def _set_loads(self, part: Part) -> list[int]:
-        """Let jobs use the paths that are left; return those that used links of a part."""
-        assert self._parts is not None
-        down, hit = self._parts.links, []
-        for number, job in self._running.items() if part.links else ():
-            if not set(part.links).isdisjoint(job.load.links.tolist()):
-                hit.append(number)
-            _, job.load, _ = self._placements.of(self._work[number], job.members, down)
-        return hit
-
-    def _require_progress(self, number: int, times: int, kind: str) -> None:
-        if times >= _MOST_INTERRUPTIONS:
-            work = self._work[number]
-            assert work.job is not None
-            raise InputError(
-                f"--{kind}-mtbf: {_PLURAL[kind]} have interrupted job {work.job.name} "
-                f"{_MOST_INTERRUPTIONS} times, expected a longer time, or more checkpoints"
-            )
-
     def _start(self, started: Iterable[Started]) -> None:
-        down = frozenset[int]() if self._parts is None else self._parts.links
         for number, members in started:
-            time, load, is_simulated = self._placements.of(self._work[number], members, down)
+            time, load, is_simulated = self._placements.of(
+                self._work[number], members, self._parts.links
+            )
             job = self._job(number, members, time, load, is_simulated)
             history = self._history.setdefault(number, _History())
             if history.left is not None:
@@ -413,7 +433,13 @@ class _Cluster:
         work = self._work[number]
         trained = work.kind.training(work.workload, len(members))
         if trained is None or trained.period is None or not time:
-            return Running(members, self._now, time, load, is_simulated, time)
+            assert work.job is not None
+            recovery = work.job.recovery
+            step = time * (recovery.interval or 0) // iterations(work)
+            return Running(
+                *(members, self._now, time, load, is_simulated, time),
+                *(step, int(recovery.restart)),
+            )
         starts = len(self._history[number].runs_ps) if number in self._history else 0
         again = f" {starts}" if starts else ""
         return Failing(
@@ -450,7 +476,7 @@ class _Cluster:
         needed = sum(job.ranks * job.alone_ns for job in jobs)
         had = sum(job.ranks * job.time_ns for job in jobs)
         block = schedule_block(rows, self._ranks, self._now / 1000)
-        failed = Counter[str]() if self._parts is None else self._parts.failures
+        failed = self._parts.failures
         return ClusterEstimate(
             Schedule.model_validate(block),
             fairness([job.slowdown for job in jobs]),
@@ -459,6 +485,7 @@ class _Cluster:
             failed[HOST],
             failed[NIC],
             failed[SWITCH],
+            failed[LINK],
             tuple(jobs),
         )
 

@@ -27,8 +27,13 @@ from frontend.scenario.work import TRAFFIC_CLASSES
 
 _MOST_ORDERS = 120
 """Topological orders that are tried: all of five jobs; of more jobs, fewer random ones."""
-_OFFSETS = 4096
+_OFFSETS = 256
 """Offsets between the iterations of two jobs on one link at which they are compared."""
+_ITERATIONS = 512
+"""Iterations in which a job falls into step with another one; more go on like the last half."""
+_TIME = 1000
+"""Iterations of the longer job in which two jobs are compared."""
+_SAME = 1e-9
 
 Pairs = Collection[frozenset[str]]
 """The pairs of jobs that share links."""
@@ -79,31 +84,46 @@ class Demand:
             intensity * sent if sent else 0.0,
         )
 
-    def period_behind(self, first: Demand) -> float:
-        """Return the mean time of an iteration on a link that serves another job first.
+    def iterations_behind(self, first: Demand, time: float) -> float:
+        """Return how many iterations it does in some time on a link that serves another job first.
 
-        The other one uses the link at equal distances, as if alone. All offsets between an
-        iteration of the one and of the other are as likely.
+        The other one uses the link at equal distances, as if alone. An iteration begins when the
+        one before has ended, so a job that waits falls into step with the other one. All offsets
+        between the first iterations of the two are as likely.
         """
         gap = first.period - first.sent
         if gap <= 0:
-            return inf
-        offset = (np.arange(_OFFSETS) + 0.5) / _OFFSETS * first.period
-        room = first.period - np.maximum(offset, first.sent)  # until the next turn of the other
-        turns = np.maximum(0, np.ceil((self.sent - room) / gap))
-        late = np.maximum(0, first.sent - offset) + turns * first.sent
-        return self.period + float(np.maximum(0, late - self.slack).mean())
+            return 0.0
+        steps = max(2, min(_ITERATIONS, round(time / self.period)))
+        start = (np.arange(_OFFSETS) + 0.5) / _OFFSETS * first.period
+        begin = half = start
+        for step in range(steps):
+            ready = begin + self.period - self.slack - self.sent
+            turn = ready // first.period
+            free = turn * gap + np.maximum(0, ready - turn * first.period - first.sent) + self.sent
+            turns = np.ceil(free / gap) - 1
+            done = turns * first.period + first.sent + free - turns * gap
+            late = np.maximum(0, done - ready - self.sent - self.slack)
+            begin = begin + self.period + late
+            if step == steps // 2 - 1:
+                half = begin
+        pace = (steps - steps // 2) / (begin - half)
+        return float((steps + (time - (begin - start)) * pace).mean())
 
-    def lost(self, first: Demand) -> float:
-        """Return the computation per time that the job loses behind another one."""
-        return self.computed * (1 / self.period - 1 / self.period_behind(first))
+    def lost(self, first: Demand, time: float) -> float:
+        """Return the computation that the job loses behind another one in some time."""
+        whole = time / self.period
+        lost = whole - self.iterations_behind(first, time)
+        return self.computed * lost if lost > _SAME * whole else 0.0
 
 
 def correction(job: Demand, reference: Demand) -> float:
     """Return the correction factor of a job.
 
     With it, a job has the priority of the reference if, of the two on one link, it does not matter
-    which one is served first: both lose as much computation behind the other one.
+    which one is served first: both lose as much computation behind the other one. It is the time
+    for which the link sends more for the job if it is served first, over the same for the
+    reference.
 
     Returns
     -------
@@ -118,8 +138,16 @@ def correction(job: Demand, reference: Demand) -> float:
     >>> short = Demand(period=1000, sent=10, slack=0, computed=100)
     >>> round(correction(short, long), 1)
     3.0
+
+    The paper's first example: iterations of 2 s of computation and 2 s of communication, and half
+    of both.
+
+    >>> first, second = Demand(4, 2, 0, computed=10), Demand(2, 1, 0, computed=5)
+    >>> round(correction(second, first), 2)
+    1.5
     """
-    mine, other = job.lost(reference), reference.lost(job)
+    time = _TIME * max(job.period, reference.period)
+    mine, other = job.lost(reference, time), reference.lost(job, time)
     if mine <= 0 and other <= 0:
         return 1.0
     if other <= 0:

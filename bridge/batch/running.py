@@ -26,7 +26,7 @@ class Load(NamedTuple):
 
 @dataclass
 class Running:
-    """A job that runs, without checkpoints and failures of its own."""
+    """A job that runs, and does not fail by itself."""
 
     members: tuple[int, ...]
     start_ps: int
@@ -35,40 +35,66 @@ class Running:
     is_simulated: bool
     left_ps: int
     """What is left of `alone_ps`."""
+    kept_every_ps: int = 0
+    """What it does between two checkpoints, which take no time; 0: it has none."""
+    restart_ps: int = 0
+    """Time from a start after an interruption until it goes on."""
     speed: float = 1.0
     failures: int = 0
     restarts_ps: list[tuple[int, int]] = field(default_factory=list)
     """When it restarted: from failures until it trained again."""
+    restarts: bool = False
+    failed_ps: int = 0
+    """Since when it restarts."""
+    phase_ps: int = 0
+    """What is left of the restart."""
 
     def resume(self, left_ps: int) -> None:
         """Go on, as the job starts, with what an earlier start has left."""
         self.left_ps = left_ps
+        if self.restart_ps:
+            self._begin_restart(self.start_ps, self.restart_ps)
 
     def interrupt(self, now: int) -> int:
-        """End because a host fails, and return what is left: all of it, without checkpoints."""
-        return self.alone_ps
-
-    def fail(self, now: int) -> None:
-        """Go on from the last complete checkpoint, or from the begin without any."""
-        self.failures += 1
-        self.left_ps = self.alone_ps
+        """End because ranks are lost, and return what is left since the last checkpoint."""
+        self._end_restart(now)
+        if not self.kept_every_ps:
+            return self.alone_ps
+        done = self.alone_ps - self.left_ps
+        return self.alone_ps - done // self.kept_every_ps * self.kept_every_ps
 
     @property
     def communicates(self) -> bool:
         """Whether it loads links now."""
-        return True
+        return not self.restarts
 
     def advance(self, time_ps: int) -> None:
         """Let the job run for some time."""
-        self.left_ps -= self._work_ps(time_ps)
+        if self.restarts:
+            self.phase_ps -= time_ps
+        else:
+            self.left_ps -= self._work_ps(time_ps)
 
     def next_ps(self, now: int) -> int:
         """Return when something happens to the job if its speed stays what it is."""
-        return now + self._time_ps(self.left_ps)
+        return now + (self.phase_ps if self.restarts else self._time_ps(self.left_ps))
 
     def proceed(self, now: int) -> bool:
         """Let this happen now, and return whether the job has ended."""
+        if self.restarts:
+            self._end_restart(now)
+            return False
         return self.left_ps == 0
+
+    def _begin_restart(self, now: int, time_ps: int) -> None:
+        if not self.restarts:
+            self.failed_ps = now
+        self.restarts, self.phase_ps = True, time_ps
+
+    def _end_restart(self, now: int) -> None:
+        if self.restarts and now > self.failed_ps:
+            self.restarts_ps.append((self.failed_ps, now))
+        self.restarts = False
 
     def _work_ps(self, time_ps: int) -> int:
         """Return what of `left_ps` is done in some time."""
@@ -85,7 +111,8 @@ class Failing(Running):
     """A job that writes checkpoints, and goes on from the last complete one when it fails.
 
     It trains for the interval, stops for the stall, and trains again while the checkpoint is
-    written. A failure at any time is followed by a restart. See `frontend.goodput`.
+    written; `phase_ps` is what is left of each. A failure at any time is followed by a restart. See
+    `frontend.goodput`.
     """
 
     period: Period = field(kw_only=True)
@@ -93,12 +120,7 @@ class Failing(Running):
     draw: Random = field(kw_only=True)
     fails_ps: int = 0
     """When it fails next."""
-    phase_ps: int = 0
-    """What is left of the interval, the stall or the restart."""
     trains: bool = True
-    restarts: bool = False
-    failed_ps: int = 0
-    """Since when it restarts."""
     kept_ps: int = 0
     """`left_ps` in the last complete checkpoint."""
     written: tuple[int, int] | None = None
@@ -118,6 +140,7 @@ class Failing(Running):
         return self.kept_ps
 
     def fail(self, now: int) -> None:
+        """Go on from the last complete checkpoint."""
         self._complete_checkpoint(now)
         self.failures += 1
         self.left_ps, self.written = self.kept_ps, None
@@ -157,15 +180,8 @@ class Failing(Running):
             self.kept_ps, self.written = self.written[0], None
 
     def _restart(self, now: int) -> None:
-        if not self.restarts:
-            self.failed_ps = now
-        self.trains, self.restarts = False, True
-        self.phase_ps = ps(self.period.restart_s)
-
-    def _end_restart(self, now: int) -> None:
-        if self.restarts and now > self.failed_ps:
-            self.restarts_ps.append((self.failed_ps, now))
-        self.restarts = False
+        self.trains = False
+        self._begin_restart(now, ps(self.period.restart_s))
 
     def _draw_failure(self, now: int) -> None:
         self.fails_ps = now + ps(self.draw.expovariate(self.period.failures_per_s))

@@ -18,7 +18,7 @@ from bridge.results.errors import SimulationError
 from bridge.results.result import Result
 from frontend import Scenario, ScenarioError, load_scenario
 from frontend.fabrics import FABRICS
-from frontend.resolve.failures import FAILING, Restart, Restarts, downs, name_of, restarts
+from frontend.resolve.failures import Restart, Restarts, fails, name_of, restarts
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations, Turn, turns
 
@@ -73,7 +73,7 @@ def _settle(scenario: Scenario, simulate: Simulate, durations: Durations) -> Res
 
 
 def restarted(simulate: Callable[[Restarts, Keeps], Result]) -> Result:
-    """Return the result of a scenario whose hosts fail.
+    """Return the result of a scenario whose jobs fail.
 
     A failure does not change what happens before it. So what a simulation tells about the first
     failure that it does not have yet is right, and the next simulation has it.
@@ -87,7 +87,7 @@ def restarted(simulate: Callable[[Restarts, Keeps], Result]) -> Result:
     result = _repeated(first, simulate, job_failures, dict, _MOST_RESTARTS)
     if result is None:
         raise SimulationError(
-            f"events: jobs fail more than {_MOST_RESTARTS} times: expected fewer failures of hosts"
+            f"events: jobs fail more than {_MOST_RESTARTS} times: expected fewer failures"
         )
     return result
 
@@ -152,9 +152,11 @@ def with_attempts(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> d
     measured : mapping
         What the simulator measured, with the keys of a result.
     """
-    if not any(event["event"] in FAILING for event in scenario.get("events", ())):
+    if not scenario.get("events") or not scenario.get("jobs"):
         return {}
     loaded = load_scenario(dict(scenario))
+    if not fails(loaded):
+        return {}
     made = layout(loaded)
     order = turns(loaded, made.ranks, made)
     found = {job["name"]: job for job in measured.get("jobs") or ()}
@@ -167,7 +169,7 @@ def with_attempts(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> d
         name: [[round(1000 * one["end_ns"]) for one in job["iterations"]] for job in own]
         for name, own in attempts.items()
     }
-    failed = restarts(loaded, order, downs(loaded, made), ends)
+    failed = restarts(loaded, made, order, ends)
     jobs = [_joined(own, failed.get(name, ())) for name, own in attempts.items() if own]
     times = sorted(one["time_ns"] for job in jobs for one in job["iterations"])
     if not times:

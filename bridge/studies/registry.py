@@ -11,6 +11,7 @@ from bridge.studies.framework.model import Study
 from bridge.studies.measured_collectives import STUDY as MEASURED_COLLECTIVES
 from bridge.studies.measured_training import STUDY as MEASURED_TRAINING
 from bridge.studies.roce import STUDY as ROCE
+from bridge.studies.schedulers import STUDY as SCHEDULERS
 from bridge.studies.tcp_clusters import STUDY as TCP_CLUSTERS
 from bridge.studies.topoopt import STUDY as TOPOOPT
 from topology_gen.registry import Registry
@@ -24,3 +25,4 @@ STUDIES.register(DIRECT_CONNECT)
 STUDIES.register(MEASURED_TRAINING)
 STUDIES.register(MEASURED_COLLECTIVES)
 STUDIES.register(ROCE)
+STUDIES.register(SCHEDULERS)

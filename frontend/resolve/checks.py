@@ -318,15 +318,15 @@ def _transports(scenario: Scenario) -> Problems:
 
 
 def _failures(scenario: Scenario) -> Problems:
-    """Check that jobs can fail, if hosts do."""
+    """Check that jobs can fail, if hosts or links do."""
     if not fails(scenario):
         return
-    because = "because hosts fail"
+    because = "because jobs can fail"
     if scenario.fabric == "native":
         fabrics = _either(tuple(name for name in FABRICS if name != "native"))
         yield "fabric", f"expected {fabrics}, {because}, and ns-3's sockets cannot be dropped"
     if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and jobs keep their ranks"
+        yield "queueing", f"expected none, {because}, and they keep their ranks"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.errors import RefusedError
+from frontend.resolve.outages import KEYS, outages, rates_of
 from frontend.scenario import Scenario
 from frontend.schema.events import (
+    Failures,
     HostDown,
-    HostFailures,
     Incast,
     LinkDown,
     LinkEvent,
@@ -27,6 +28,7 @@ from frontend.schema.events import (
 )
 from frontend.schema.quantities import Time
 from topology_gen import Network
+from topology_gen.networks.parts import HOST, PLURALS, parts_of
 
 
 class Kind(IntEnum):
@@ -193,8 +195,10 @@ def happenings(scenario: Scenario, network: Network) -> list[Happening]:
         path = f"events.{number}"
         if isinstance(event, Straggler):
             found += slower(event, slowed_ranks(event, network.ranks), settings)
-        elif isinstance(event, HostDown | HostFailures):
-            continue  # they are events of jobs
+        elif isinstance(event, Failures):
+            found += _random_failures(event, path, network, scenario.seed)
+        elif isinstance(event, HostDown):
+            continue  # it is an event of jobs
         elif isinstance(event, LinkRate | LinkLoss):
             found += changed(event, finder.between(event, path), network, settings)
         else:
@@ -202,8 +206,29 @@ def happenings(scenario: Scenario, network: Network) -> list[Happening]:
     return found
 
 
+def _random_failures(
+    event: Failures, path: str, network: Network, seed: int
+) -> Iterator[Happening]:
+    """Yield the failures and repairs of links; those of hosts are events of jobs."""
+    for kind, rates in rates_of(event):
+        if kind == HOST:
+            continue
+        own = f"{path}.{KEYS[kind]}"
+        check_ranks(rates.ranks or (), f"{own}.ranks", network.ranks)
+        parts = parts_of(network, kind)
+        if not parts:
+            raise RefusedError(
+                own,
+                f"expected no value, because the topology has no {PLURALS[kind]} between servers",
+            )
+        for part, (at, until) in outages(parts, rates, seed, own):
+            yield from _down_and_up(at, until, part.links, part.name)
+
+
 def is_link_event(event: object) -> bool:
     """Return whether an event changes links."""
+    if isinstance(event, Failures):
+        return event.breaks_links
     return isinstance(event, LinkEvent | SwitchDown)
 
 

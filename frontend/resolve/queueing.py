@@ -124,7 +124,8 @@ class Queue:
     Parameters
     ----------
     scenario, ranks, layout
-        As for `turns`. Without queueing, a job starts when it arrives, on ranks of its own.
+        As for `turns`. Without queueing, each job has ranks of its own, and waits only while these
+        are down.
 
     Raises
     ------
@@ -154,15 +155,11 @@ class Queue:
 
     def arrive(self, now: int, number: int) -> list[Started]:
         """Let a job arrive, and return the jobs that start."""
-        if self._own is not None:
-            return [(number, self._own[number])]
         self._waiting.append(number)
         return list(self._start(now, [number]))
 
     def end(self, now: int, number: int) -> list[Started]:
         """Let a job that runs end, and return the jobs that start."""
-        if self._own is not None:
-            return []
         self._release(number)
         return list(self._start(now, self._waiting))
 
@@ -192,7 +189,10 @@ class Queue:
     def _start(self, now: int, some: Sequence[int]) -> Iterator[Started]:
         """Start what can start among some of the jobs that wait."""
         for number in tuple(some):
-            if number == self._waiting[0]:
+            if self._own is not None:
+                if not self._fits(number):
+                    continue
+            elif number == self._waiting[0]:
                 if not self._fits(number):
                     if not self._backfills:
                         return
@@ -206,7 +206,10 @@ class Queue:
 
     def _run(self, now: int, number: int) -> Ranks:
         job = self._jobs[number]
-        members = self._chooser.choose(number, self._work[number], sorted(self._free))
+        if self._own is not None:
+            members = self._own[number]
+        else:
+            members = self._chooser.choose(number, self._work[number], sorted(self._free))
         self._free.difference_update(members)
         self._running[number] = members
         if job.expected is not None:
@@ -217,7 +220,7 @@ class Queue:
         return self._fits_into(number, self._free)
 
     def _fits_into(self, number: int, free: set[int]) -> bool:
-        placement = self._jobs[number].placement
+        placement = self._jobs[number].placement if self._own is None else self._own[number]
         if isinstance(placement, tuple):
             return free.issuperset(placement)
         return len(free) >= self._size(number)

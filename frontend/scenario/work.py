@@ -104,7 +104,12 @@ class Restore(Model):
 
 
 class Recovery(Model):
-    """How a job goes on after a failure of its hosts."""
+    """How a job goes on after a failure."""
+
+    timeout: Time | None = None
+    """For how long its connections try to reach each other while failures of links or switches cut
+    some of its ranks off; then the job fails, as with a failure of hosts, until they reach each
+    other again. null: for as long as it takes."""
 
     interval: Count | None = None
     """Iterations between two checkpoints, which take no time to write. After a failure, the job
@@ -156,7 +161,7 @@ class Job(Model):
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""
     recovery: Recovery = Recovery()
-    """How the job goes on after a failure of its hosts (`host_down`, `host_failures`)."""
+    """How the job goes on after a failure of its hosts (`host_down`, `failures`)."""
     expected: PositiveTime | None = None
     """How long the job is expected to run, for `queueing: backfill`; null: not known."""
     iterations: Iterations | None = None

@@ -123,20 +123,50 @@ class HostDown(Event):
     """When they are up again."""
 
 
-class HostFailures(Event):
-    """Hosts fail at random times, which depend on `seed` alone. A host is a server of the topology,
-    or a rank if there are none. See `host_down`."""
+class PartFailures(Model):
+    """How often parts of a kind fail, each on its own, and for how long."""
 
-    event: Literal["host_failures"]
-    """Hosts fail at random times, and with them the jobs that have their ranks."""
-    ranks: RankList | None = None
-    """Ranks whose hosts can fail; null: all."""
     mtbf: PositiveTime
-    """Mean time from the repair of a host to its next failure (exponential)."""
+    """Mean time from the repair of one to its next failure (exponential)."""
     repair: PositiveTime
-    """Time until it is up again."""
+    """Time from its failure until it is up again."""
+
+
+class RankFailures(PartFailures):
+    """How often hosts or NICs fail, each on its own, and for how long."""
+
+    ranks: RankList | None = None
+    """Ranks whose hosts or NICs can fail; null: all."""
+
+
+class Failures(Event):
+    """Parts of the cluster fail at random times, which depend on `seed` alone. Of a host, all ranks
+    fail, as with `host_down`; of a NIC, a switch or a link, all packets on it are lost, as with
+    `link_down`."""
+
+    event: Literal["failures"]
+    """Hosts, NICs, switches and links fail at random times."""
     until: PositiveTime
-    """When hosts cease to fail."""
+    """When parts cease to fail; those that are down are still repaired."""
+    hosts: RankFailures | None = None
+    """Hosts: servers of the topology, or ranks where there are none. null: they do not fail."""
+    nics: RankFailures | None = None
+    """NICs: what joins a server and a switch. null: they do not fail."""
+    switches: PartFailures | None = None
+    """Switches between servers, with all their links. null: they do not fail."""
+    links: PartFailures | None = None
+    """Cables between two switches, or between two servers. null: they do not fail."""
+
+    @model_validator(mode="after")
+    def _has_parts(self) -> "Failures":
+        if not (self.hosts or self.nics or self.switches or self.links):
+            raise cross_check_error("", "expected hosts, nics, switches or links that fail")
+        return self
+
+    @property
+    def breaks_links(self) -> bool:
+        """Whether links fail, and not only hosts."""
+        return bool(self.nics or self.switches or self.links)
 
 
 Deviation = Annotated[float, Field(ge=0, le=1)]
@@ -206,7 +236,7 @@ AnyEvent = Annotated[
     | LinkLoss
     | SwitchDown
     | HostDown
-    | HostFailures
+    | Failures
     | Straggler
     | Traffic
     | Incast,

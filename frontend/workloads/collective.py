@@ -139,6 +139,12 @@ class CollectiveWorkload(AlgorithmOptions):
     the first member of the group."""
     starts: Starts | None = None
     """When each member of the group begins, in the order of the members; null: all at time 0."""
+    compute_before: Delay = Delay.parse("0s")
+    """What each member computes before it takes part."""
+    compute_beside: Delay = Delay.parse("0s")
+    """What each member computes after that, while the collective runs. With both, a job repeats the
+    simplest iteration of a training: a forward and a backward pass, and gradients that are
+    reduced."""
 
 
 class _Collective(WorkloadKind[CollectiveWorkload]):
@@ -199,15 +205,32 @@ class _Collective(WorkloadKind[CollectiveWorkload]):
             root=root,
             blocks=blocks,
         )
-        node = Node(name, NodeType.COLLECTIVE, 0, 0)
-        traces = [Trace(group, (node,))]
-        if workload.starts is not None:
-            later = node._replace(dependencies=(0,))
+        if workload.starts is None:
+            traces = [Trace(group, _nodes(workload))]
+        else:
             traces = [
-                Trace((rank,), (Node("start", NodeType.TIMER, 0, 0, start), later))
+                Trace((rank,), _nodes(workload, start))
                 for rank, start in zip(group or range(members), workload.starts, strict=True)
             ]
         return Plan(layers=(name,), issues=[issue], traces=traces)
+
+
+def _nodes(workload: CollectiveWorkload, start: Delay | None = None) -> tuple[Node, ...]:
+    """Return what one member does."""
+    nodes: list[Node] = []
+
+    def after_all(name: str, kind: NodeType, duration: int = 0) -> Node:
+        return Node(name, kind, 0, 0, duration, dependencies=tuple(range(len(nodes)))[-1:])
+
+    if start is not None:
+        nodes.append(after_all("start", NodeType.TIMER, start))
+    if workload.compute_before:
+        nodes.append(after_all("before", NodeType.COMPUTE, workload.compute_before))
+    collective = after_all(workload.operation, NodeType.COLLECTIVE)
+    if workload.compute_beside:
+        beside = after_all("beside", NodeType.COMPUTE, workload.compute_beside)
+        return *nodes, collective, beside
+    return *nodes, collective
 
 
 def _size_problems(workload: CollectiveWorkload, members: int) -> Iterator[tuple[str, str]]:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import bridge
 from bridge.batch.cluster import estimate
 from bridge.batch.interference import points
-from bridge.batch.parts import PartFailures
 from bridge.results.result import Result
 from frontend import ScenarioError, load_scenario
+from frontend.resolve import resolve
+from frontend.resolve.outages import Rates
 from tests.bridge.job_parts import CLOS, FLAT, RING
 from tests.bridge.test_jobs import FABRICS, KINDS, ONE_LINK, TO_ALL, job, measured, ps, run, times
 
@@ -24,6 +25,11 @@ RANKS = [0, 1, 2, 3]
 
 def down(at: str, until: str, ranks: Any = 2) -> dict[str, Any]:
     return {"event": "host_down", "at": at, "until": until, "ranks": ranks}
+
+
+def names_of(topology: dict[str, Any]) -> tuple[str, ...]:
+    content = {"topology": topology, "jobs": [job("a", RING, ranks=8)]}
+    return tuple(resolve(load_scenario(content)).network.node_names)
 
 
 def only(result: Any, name: str = "a") -> Any:
@@ -131,7 +137,8 @@ def test_a_job_waits_for_all_of_its_hosts(fabric) -> None:
 def test_hosts_fail_at_random_times_that_the_seed_decides() -> None:
     """With a host for each rank, and by Poisson: the number of failures in 100 times the MTBF of
     four hosts, less the repairs, is 400 in the mean."""
-    event = {"event": "host_failures", "at": "0s", "mtbf": "1ms", "repair": "10us", "ranks": RANKS}
+    rates = {"mtbf": "1ms", "repair": "10us", "ranks": RANKS}
+    event = {"event": "failures", "at": "0s", "hosts": rates}
     jobs = [job("a", RING, placement=RANKS, iterations=40, recovery={"interval": 1})]
     runs = [
         run(jobs, "analytical", events=[event | {"until": "100ms"}], seed=seed)
@@ -190,22 +197,115 @@ def test_every_job_ends(fabric, works, hosts, interval, more) -> None:
     assert measured(run(jobs, fabric, CLOS, events=events, **more)) == measured(result)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_hosts_fail_as_in_the_estimate_of_a_cluster(seed) -> None:
-    """The same hosts at the same times. Without checkpoints, and with connections of its own after
-    each failure, the job ends at the same picosecond."""
-    jobs = [job("a", RING, ranks=8, iterations=12)]
-    scenario = load_scenario(
-        {"topology": FLAT, "jobs": jobs, "seed": seed, "queueing": "fifo", "fabric": "express"}
-    )
-    hosts = {"host": PartFailures(8_000_000_000, 100_000_000)}
-    (expected,) = estimate(scenario, bridge.run, failures=hosts).jobs
-    event = {"event": "host_failures", "at": "0s", "mtbf": "8ms", "repair": "100us", "until": "1s"}
-    found = only(run(jobs, events=[event], seed=seed))
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("kind", ["host", "nic", "switch"])
+def test_parts_fail_as_in_the_estimate_of_a_cluster(kind, seed) -> None:
+    """The same parts at the same times: the only switch cuts all ranks off. Without checkpoints,
+    and with connections of its own after each failure, the job ends at the same picosecond."""
+    fabric = "express"
+    jobs = [job("a", RING, ranks=8, iterations=12, recovery={"timeout": "0s"})]
+    mtbf = "1ms" if kind == "switch" else "8ms"
+    key = {"host": "hosts", "nic": "nics", "switch": "switches"}[kind]
+    event = {"event": "failures", "at": "0s", "until": "1s", key: {"mtbf": mtbf, "repair": "100us"}}
+    content = {"topology": FLAT, "jobs": jobs, "seed": seed, "fabric": fabric, "events": [event]}
+    (expected,) = estimate(load_scenario(content), bridge.run).jobs
+    rates = {kind: Rates(int(mtbf[0]) * 10**9, 10**8)}
+    plain = load_scenario(content | {"events": [], "queueing": "fifo"})
+    assert estimate(plain, bridge.run, failures=rates).jobs == (expected,)
+    found = only(run(jobs, fabric, events=[event], seed=seed))
     assert len(found.failures) == expected.interruptions > 0
     begins = [0, *(ps(failure.restart_ns) for failure in found.failures)]
     assert begins == [ps(begin) for begin, _ in expected.runs_ns]
     assert ps(found.iterations[-1].end_ns) == ps(expected.runs_ns[-1][1])
+
+
+def test_checkpoints_are_those_of_the_estimate() -> None:
+    """Every third iteration, and 50 us to restart. The estimate takes all iterations for equal."""
+    recovery = {"interval": 3, "restart": "50us"}
+    jobs = [job("a", RING, placement=RANKS, iterations=12, recovery=recovery)]
+    content = {"topology": FLAT, "jobs": jobs, "fabric": "analytical", "seed": 4}
+    rates = {"mtbf": "2ms", "repair": "100us", "ranks": RANKS}
+    content["events"] = [{"event": "failures", "at": "0s", "until": "1s", "hosts": rates}]
+    (expected,) = estimate(load_scenario(content), bridge.run).jobs
+    found = only(bridge.run(content))
+    assert len(found.failures) == expected.interruptions > 0
+    assert any(failure.iteration for failure in found.failures)
+    assert found.iterations[-1].end_ns == pytest.approx(expected.runs_ns[-1][1], rel=5e-3)
+    restarts = [end - begin for begin, end in expected.restarts_ns]
+    assert restarts == pytest.approx([50_000] * expected.interruptions)
+
+
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+@pytest.mark.parametrize(("timeout", "lasts", "fails"), [(300, 200, 0), (300, 900, 1), (0, 10, 1)])
+def test_a_job_fails_if_its_ranks_are_cut_off_for_too_long(fabric, timeout, lasts, fails) -> None:
+    """The cut begins in its fourth iteration; it fails `timeout` later, and goes on at the end of
+    the cut, with the iteration after its last checkpoint."""
+    entry = job("a", RING, placement=RANKS, iterations=8, recovery={"interval": 2})
+    usual = times(run([entry], fabric), "a")
+    begin = sum(usual[:3]) + usual[3] // 2
+    names = names_of(FLAT)
+    end = begin + lasts * 1_000_000
+    event: dict[str, Any] = {"event": "link_down", "at": f"{begin}ps", "until": f"{end}ps"}
+    event["link"] = [0, names[8]]
+    entry["recovery"]["timeout"] = f"{timeout}us"
+    result = run([entry], fabric, events=[event], transport={"min_rto": "100us"})
+    found = only(result)
+    assert len(found.failures) == fails
+    if fails:
+        (failure,) = found.failures
+        assert (ps(failure.at_ns), ps(failure.restart_ns)) == (begin + timeout * 1_000_000, end)
+        assert failure.iteration == 2
+        rest = times(run([entry | {"iterations": 6}], fabric), "a")
+        if fabric == "express":  # on flow, what it had sent is carried to its end
+            assert ps(found.iterations[-1].end_ns) == end + sum(rest)
+    else:
+        assert sum(usual) < ps(found.iterations[-1].end_ns) < end + 2 * sum(usual[3:])
+
+
+def test_a_job_within_a_leaf_does_not_notice_that_it_is_cut_off_from_others() -> None:
+    """Both uplinks of its leaf fail: only the job with ranks at both leaves fails."""
+    jobs = [
+        job("near", RING, placement=[0, 1], iterations=9, recovery={"timeout": "0s"}),
+        job("far", RING, placement=[2, 4], iterations=9, recovery={"timeout": "0s"}),
+    ]
+    names = names_of(CLOS)
+    spines = [name for name in names if name.startswith("spine")]
+    leaf = next(name for name in names if name.startswith("leaf"))
+    events = [
+        {"event": "link_down", "at": "300us", "until": "900us", "link": [leaf, spine]}
+        for spine in spines
+    ]
+    result = run(jobs, "flow", CLOS, events=events)
+    assert not only(result, "near").failures
+    assert [one.at_ns for one in only(result, "far").failures] == [300_000]
+
+
+ALL_KINDS = {
+    "hosts": {"mtbf": "40ms", "repair": "200us"},
+    "nics": {"mtbf": "15ms", "repair": "200us"},
+    "switches": {"mtbf": "6ms", "repair": "100us"},
+    "links": {"mtbf": "20ms", "repair": "100us"},
+}
+
+
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_six_kinds_of_jobs_with_failures_of_all_kinds_twice(scenarios, fabric) -> None:
+    """On a Clos, with other traffic: byte for byte the same, and all jobs end."""
+    content = load_scenario(scenarios / "jobs_mix_small.yaml").resolved()
+    content |= {"fabric": fabric, "transport": content["transport"] | {"min_rto": "100us"}}
+    for entry in content["jobs"]:
+        entry["recovery"] = {"interval": 1, "restart": "10us", "timeout": "50us"}
+    event = {"event": "failures", "at": "0s", "until": "2ms", **ALL_KINDS}
+    content["events"] = [*content["events"], event]
+    first, second = (bridge.run(content) for _ in range(2))
+    assert measured(first) == measured(second)
+    jobs = first.jobs or ()
+    assert sum(len(one.failures) for one in jobs) >= 3
+    assert {one.name for one in jobs} == {entry["name"] for entry in content["jobs"]}
+    assert first.network_events is not None
+    told = " ".join(one.event for one in first.network_events.events)
+    assert all(words in told for words in ("NIC ", "switch ", "job "))
+    assert measured(bridge.run(content | {"seed": 9})) != measured(first)
 
 
 def test_interference_lets_jobs_fail_alone_as_together() -> None:
@@ -227,11 +327,35 @@ WRONG = [
         {},
         "fabric: value native: expected express, flow or analytical, because",
     ),
-    ({"queueing": "fifo"}, {}, "queueing: value fifo: expected none, because hosts fail, and jobs"),
+    ({"queueing": "fifo"}, {}, "queueing: value fifo: expected none, because jobs can fail, and"),
     ({}, {"ranks": [9]}, "events.0.ranks: value [9]: expected ranks from 0 to 7"),
     ({}, {"until": None}, "events.0.until: "),
     ({}, {"until": "1us"}, "events.0.until: value 1us: expected later than `at` (5us)"),
 ]
+
+FAILURES: dict[str, Any] = {"event": "failures", "at": "0s", "until": "1ms"}
+RATES: dict[str, Any] = {"mtbf": "1ms", "repair": "1us"}
+WRONG_RATES = [
+    ({}, ": expected hosts, nics, switches or links that fail"),
+    ({"nics": RATES | {"ranks": 9}}, "events.0.nics.ranks: value 9: expected ranks from 0 to 7"),
+    ({"hosts": RATES | {"ranks": 9}}, "events.0.hosts.ranks: value 9: expected ranks from 0 to 7"),
+    ({"links": RATES}, "events.0.links: value "),
+    (
+        {"switches": RATES | {"mtbf": "1ns", "repair": "1ns"}},
+        "events.0.switches.mtbf: value 1ns: expected at most 100000 failures until then",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rates", "sentence"), WRONG_RATES)
+def test_wrong_rates_are_refused(rates, sentence) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(sentence)):
+        run([job("a", RING, ranks=8)], events=[FAILURES | rates], fabric="flow")
+
+
+def test_links_do_not_fail_on_fabrics_that_cannot_change_them() -> None:
+    with pytest.raises(ScenarioError, match="expected express or flow, because events change link"):
+        run([job("a", RING, ranks=8)], "analytical", events=[FAILURES | {"nics": RATES}])
 
 
 @pytest.mark.parametrize(("more", "event", "sentence"), WRONG)

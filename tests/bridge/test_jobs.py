@@ -270,3 +270,18 @@ def test_a_cluster_is_jobs_that_take_turns(fabric: str) -> None:
     result = run(jobs, fabric, topology, **system)
     assert result.jobs == cluster.jobs
     assert result.network == cluster.network
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("starts", [None, ["0us", "30us"]])
+def test_a_collective_with_computation(fabric, starts) -> None:
+    """The latest start, what is computed before, and the longer one of the collective and of what
+    is computed beside it; then the next iteration begins."""
+    work = RING | {"starts": starts}
+    late = 30_000_000 if starts else 0
+    (usual,) = times(run([job("a", work, placement=[0, 1])], fabric), "a")
+    for before, beside in ((100, 0), (100, 5), (50, 9000)):
+        own = work | {"compute_before": f"{before}us", "compute_beside": f"{beside}us"}
+        found = times(run([job("a", own, placement=[0, 1], iterations=2)], fabric), "a")
+        whole = late + max(usual - late, beside * 1_000_000) + before * 1_000_000
+        assert found[0] == pytest.approx(whole, rel=1e-3)

@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 
 import bridge
 from bridge.batch.cluster import ClusterEstimate, _Cluster, _Placements, estimate
-from bridge.batch.parts import HOST, NIC, SWITCH, PartFailures, Parts, parts_of
+from bridge.batch.parts import Parts
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.resolve import resolve
+from frontend.resolve.outages import Rates, failing
 from tests.bridge.job_parts import FLAT, RING
 from tests.bridge.test_cluster_estimate import FAILURES, LLM, mix
+from topology_gen.networks.parts import HOST, NIC, SWITCH, hosts, parts_of
 
 S = 10**12
 SERVERS = {"family": "rail_only", "servers": 2, "server": "dgx_h100", "buffer": "16MB"}
@@ -43,7 +45,7 @@ def found(
     content: dict[str, Any], mtbf_ps: int, repair_ps: int, kind: str = HOST
 ) -> ClusterEstimate:
     scenario = load_scenario(content | {"fabric": "flow"})
-    return estimate(scenario, simulate, 1, {kind: PartFailures(mtbf_ps, repair_ps)})
+    return estimate(scenario, simulate, 1, {kind: Rates(mtbf_ps, repair_ps)})
 
 
 def in_turn(count: int, **more: Any) -> dict[str, Any]:
@@ -150,11 +152,12 @@ def test_no_rank_is_used_twice_or_while_it_is_down(kind, policy, seed, often, lo
     """The failures are drawn again; each rank is a host with a NIC. Of a
     job, the ranks of its last start are
     known, and of all starts their number."""
-    failures = PartFailures(round(often * S / 1000), round(long * S / 1000))
-    told = found(mix(policy, seed=seed), *failures, kind)
+    failures = Rates(round(often * S / 1000), round(long * S / 1000))
+    told = found(mix(policy, seed=seed), failures.mtbf_ps, failures.repair_ps, kind)
     end = max(exact(job.runs_ns[-1])[1] for job in told.jobs)
     network = resolve(load_scenario(mix(policy))).network
-    parts = Parts(network, parts_of(network, kind, 1), {kind: failures}, seed)
+    all_parts = hosts(network.ranks, 1) if kind == HOST else parts_of(network, kind)
+    parts = Parts(network, failing(all_parts, failures, seed))
     down: list[tuple[int, Span]] = []
     while parts.next_ps < end:
         now = parts.next_ps
@@ -209,14 +212,14 @@ def test_a_job_waits_for_the_repair_of_its_leaf_only() -> None:
 
 
 def test_a_job_goes_on_over_the_other_spine() -> None:
-    """A spine that fails costs what was done, and no ranks. Then the other spine has the load of
-    both: if it is more than a link carries, the job is slower by that much."""
+    """A spine that fails costs no ranks. Then the other spine has the load of both: if it is more
+    than a link carries, the job is slower by that much."""
     content = in_turn(1, workload=ACROSS, iterations=2, **FIRST) | {"topology": TWO_SPINES}
     scenario = load_scenario(content | {"fabric": "flow"})
     placements = _Placements(scenario, simulate, 1)
     network, members = placements.resolved.network, tuple(range(8))
     time, load, _ = placements.of(scenario.work[0], members)
-    parts = parts_of(network, SWITCH, 1)
+    parts = parts_of(network, SWITCH)
     names = [network.node_names[network.source[part.links[0]]] for part in parts]
     spine = next(
         part for part in parts if not (network.source[list(part.links)] < network.ranks).any()
@@ -231,14 +234,12 @@ def test_a_job_goes_on_over_the_other_spine() -> None:
     assert sent[0] == pytest.approx(sent[1])  # in all, over as many links
     assert other.part.max() > 1 > load.part.max()
     # One failure in the middle, and no repair before the end.
-    cluster = _Cluster(scenario, placements, {SWITCH: PartFailures(10**30, 10**30)})
-    assert cluster._parts is not None
-    number = parts.index(spine)
-    cluster._parts._next = [(time // 2, number, True)]
+    cluster = _Cluster(scenario, placements, {"x": (SWITCH, Rates(10**30, 10**30))})
+    cluster._parts._next = [(time // 2, parts.index(spine), 10**30)]
     (job,) = cluster.run().jobs
-    assert (job.failures, job.interruptions) == (1, 0)
+    assert (job.failures, job.interruptions) == (0, 0)
     slow = float(other.part.max())
-    assert job.time_ns == pytest.approx((time // 2 + time * slow) / 1000)
+    assert job.time_ns == pytest.approx((time // 2 + (time - time // 2) * slow) / 1000)
 
 
 def test_nothing_outside_of_servers_is_told() -> None:

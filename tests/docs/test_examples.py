@@ -38,11 +38,13 @@ SHORTER = [
     (r"^study (measured-training) --scale full", r"study \1 --figure packets"),
     (r"^study (measured-collectives) --scale full", r"study \1"),
     (r"^study (roce) --scale full", r"study \1 --figure unfairness"),
+    (r"^study (schedulers) --scale full", r"study \1"),
     (r"^study (topoopt) --scale full", r"study \1 --figure 10"),
     (r"^study (direct-connect) --scale full", r"study \1 --figure 6"),
     (r" --on ray\S*", ""),  # test_places.py has clusters
     (r"/shared/", "shared/"),
     (r"seed=1,2,[\d,]+", "seed=1,2"),
+    (r"jobs_1024.yaml", "jobs_queue_small.yaml"),
     (r"jobs_thousand.yaml --placements 1", "jobs_queue_small.yaml --placements 1"),
     (r"^examples$", "examples copies"),
     (r"workload\.active=[\d,]+", "workload.active=1,2"),

@@ -18,7 +18,7 @@ from frontend.stream import VERSION, decode
 
 ROOT = Path(__file__).parents[2]
 # Leave out a scenario with 1024 ranks, and those that only `cosim cluster` can simulate.
-LARGE = {ROOT / f"scenarios/{name}.yaml" for name in ("moe_switch_c", "jobs_thousand")}
+LARGE = {ROOT / f"scenarios/{name}.yaml" for name in ("moe_switch_c", "jobs_thousand", "jobs_1024")}
 LARGE.add(ROOT / "scenarios/jobs_failing.yaml")
 SCENARIOS = sorted(set((ROOT / "scenarios").glob("*.yaml")) - LARGE)
 

@@ -1,12 +1,10 @@
 """What a network is built of: switches by tier, cables, bisection bandwidth and diameter.
 
-All of it is about the network between servers. Links of the dimension ``scale_up`` are inside a
-server, and so are the nodes named ``nic…`` and ``pcie…``, at which ranks share a NIC or a link.
+All of it is about the network between servers (`topology_gen.networks.parts`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,8 +14,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from topology_gen.networks.network import Network
+from topology_gen.networks.parts import ends_of_servers, links_outside
 
-_INSIDE = re.compile(r"(nic|pcie)\d")
 _RANDOM_HALVES = 8
 _ANGLES = 6
 _MOST_NODES = 1024  # whose Fiedler vector is computed
@@ -52,26 +50,6 @@ class Cables(NamedTuple):
     ends: Counts
     """The two nodes of each; shape (cables, 2)."""
     rate_bps: NDArray[np.uint64]
-
-
-def ends_of_servers(network: Network) -> Flags:
-    """Return for each node whether it belongs to a server: a rank, or a node that ranks share."""
-    inside = np.zeros(network.nodes, bool)
-    inside[: network.ranks] = True
-    for node in range(network.ranks, network.nodes):
-        inside[node] = _INSIDE.match(network.node_names[node]) is not None
-    return inside
-
-
-def links_outside(network: Network) -> Counts:
-    """Return the links between servers and switches, or between servers."""
-    inside = ends_of_servers(network)
-    source, target = network.source, network.target
-    shared = inside & (np.arange(network.nodes) >= network.ranks)
-    in_server = inside[source] & inside[target] & (shared[source] != shared[target])
-    scale_up = np.array([name == "scale_up" for name in network.dimensions])[network.dimension]
-    outside = np.flatnonzero(~in_server & ~scale_up)
-    return outside if outside.size else np.flatnonzero(~in_server)
 
 
 def cables(network: Network) -> Cables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +69,41 @@ def cut_off(network: Network, down: Collection[int]) -> set[int]:
     >>> cut_off(network, [])
     set()
     """
+    of_rank, of_piece, _ = _pieces(network, down)
+    if not len(of_rank):
+        return set(range(network.ranks))
+    there = of_rank[of_piece == np.bincount(of_piece).argmax()]
+    rest = np.setdiff1d(np.arange(network.ranks), there)
+    return {int(one) for one in rest if not _reaches(int(one), there, of_rank, of_piece)}
+
+
+def reach(network: Network, down: Collection[int], ranks: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which of some ranks reach which others while some links are down.
+
+    Parameters
+    ----------
+    network, down
+        As for `cut_off`.
+    ranks : sequence of int
+        The ranks.
+
+    Returns
+    -------
+    bool array, shape (ranks, ranks)
+        Whether the two share a piece.
+    """
+    of_rank, of_piece, pieces = _pieces(network, down)
+    place = np.full(network.ranks, -1)
+    place[list(ranks)] = np.arange(len(ranks))
+    own = place[of_rank] >= 0
+    near = np.zeros((len(ranks), pieces), np.float32)
+    near[place[of_rank[own]], of_piece[own]] = 1
+    near = near[:, near.any(0)]
+    return np.asarray(near @ near.T > 0)
+
+
+def _pieces(network: Network, down: Collection[int]) -> tuple[Numbers, Numbers, int]:
+    """Return the pairs of a rank and a piece that it has a link to, and the number of pieces."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -83,12 +118,7 @@ def cut_off(network: Network, down: Collection[int]) -> set[int]:
     ends, others = np.concatenate([source, target]), np.concatenate([target, source])
     mine = ends < ranks
     at = np.unique(ends[mine] * count + piece[others[mine]])
-    of_rank, of_piece = at // count, at % count
-    if not len(at):
-        return set(range(ranks))
-    there = of_rank[of_piece == np.bincount(of_piece).argmax()]
-    rest = np.setdiff1d(np.arange(ranks), there)
-    return {int(one) for one in rest if not _reaches(int(one), there, of_rank, of_piece)}
+    return at // count, at % count, count
 
 
 def _reaches(rank: int, others: Numbers, of_rank: Numbers, of_piece: Numbers) -> bool:

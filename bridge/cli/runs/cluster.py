@@ -11,7 +11,6 @@ from rich.console import Console
 
 from bridge.batch.cluster import ClusterEstimate, estimate
 from bridge.batch.interference import NO_JOBS
-from bridge.batch.parts import KINDS, Failures, PartFailures
 from bridge.cli.console import output
 from bridge.cli.options import (
     OutPath,
@@ -34,6 +33,8 @@ from bridge.results.result import Result
 from bridge.simulator.simulate import load, run
 from frontend import Scenario, units
 from frontend.loading.overrides import Override
+from frontend.resolve.outages import Rates
+from topology_gen.networks.parts import HOST, KINDS, LINK, NIC, SWITCH
 
 Command = Callable[..., None]
 
@@ -69,9 +70,10 @@ def _failing(kind: str, part: str) -> Callable[[Command], Command]:
     help="Placements of each kind to simulate. Others take the time of the first of their kind. "
     "By default, all that differ.",
 )
-@_failing("host", "a host")
-@_failing("nic", "the NIC of a rank")
-@_failing("switch", "a switch between servers")
+@_failing(HOST, "a host")
+@_failing(NIC, "the NIC of a rank")
+@_failing(SWITCH, "a switch between servers")
+@_failing(LINK, "a link between two switches, or two servers")
 @click.option(
     "--plot",
     metavar="PICTURE",
@@ -123,7 +125,7 @@ def cluster_command(
         _print(found)
 
 
-def _failures(rates: Mapping[str, int | None]) -> Failures:
+def _failures(rates: Mapping[str, int | None]) -> dict[str, Rates]:
     found = {}
     for kind in KINDS:
         mtbf, repair = rates[f"{kind}_mtbf"], rates[f"{kind}_repair"]
@@ -134,7 +136,7 @@ def _failures(rates: Mapping[str, int | None]) -> Failures:
                 f"--{kind}-{'repair' if mtbf else 'mtbf'}: expected more than 0s"
             )
         if mtbf is not None and repair is not None:
-            found[kind] = PartFailures(mtbf, repair)
+            found[kind] = Rates(mtbf, repair)
     return found
 
 
@@ -189,6 +191,7 @@ def _failures_text(found: ClusterEstimate) -> str:
             (found.host_failures, "hosts"),
             (found.nic_failures, "NICs"),
             (found.switch_failures, "switches"),
+            (found.link_failures, "links"),
         )
         if count
     ]
