@@ -196,6 +196,16 @@ def test_arguments_of_megatron(tmp_path: Path) -> None:
     assert found["compute"]["loss_accesses"] == 13
 
 
+def test_four_bits_of_megatron(tmp_path: Path) -> None:
+    found, notes = megatron(tmp_path, "--fp4-format e2m1 --fp4-recipe nvfp4 --fp4-param-gather")
+    assert (found["precision"], found["gather_element"]) == ("fp4", "1B")
+    assert found["compute"]["accelerator"] == "b200"
+    words = ("--fp4-format: value e2m1: the scenario has b200", "a byte for each weight")
+    assert all(any(word in note for note in notes) for word in words)
+    assert not any("left out" in note for note in notes)
+    assert megatron(tmp_path, "--fp8-format hybrid")[0]["compute"]["accelerator"] == "h100"
+
+
 def test_experts_of_megatron(tmp_path: Path) -> None:
     found, _ = megatron(
         tmp_path,
@@ -229,6 +239,7 @@ def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
         ("--num-layers-per-virtual-pipeline-stage 5", "expected a divisor of 32 layers"),
         ("--num-experts 8 --moe-layer-freq 2", "expected 1, or layers without experts first"),
         ("--q 'open", "expected a command line"),
+        ("--fp4-format e2m1 --fp8-format hybrid", "value e2m1: expected no --fp8-format beside it"),
     ],
 )
 def test_arguments_that_are_refused(text: str, words: str, tmp_path: Path) -> None:
@@ -256,6 +267,31 @@ def test_torchtitan(tmp_path: Path) -> None:
     assert (work.micro_batch, work.global_batch, work.layout.zero) == (2, 16, 3)
     assert (work.precision, work.gather_element, work.recompute) == ("fp8", 1, "full")
     assert work.overlap.tp
+    assert "left out" not in said
+
+
+@pytest.mark.parametrize(
+    ("converter", "recipe", "precision"),
+    [
+        ("quantize.linear.mx", 'quantize.linear.mx.recipe_name = "mxfp8_cublas"', "fp8"),
+        ("quantize.linear.mx", 'quantize.linear.mx.recipe_name = "mxfp4_cutlass"', "fp4"),
+        ("mx", 'mx.recipe_name = "mxfp4_emulated"', "fp4"),
+        ("nvfp4", "", "fp4"),
+        ("quantize.linear.float8", 'mx.recipe_name = "mxfp4_cutlass"', "fp8"),
+    ],
+)
+def test_precisions_of_torchtitan(
+    converter: str, recipe: str, precision: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "own.toml"
+    text = (FILES / "torchtitan_llama3_70b.toml").read_text()
+    text = text.replace("quantize.linear.float8", converter, 1)
+    source.write_text(f"{recipe}\n{text}")
+    work, said = imported("torchtitan", source, "--out", tmp_path / "x.yaml")
+    four = precision == "fp4"
+    assert work.precision == precision
+    assert work.compute.accelerator == ("b200" if four else "h100")
+    assert ("the scenario has b200, as an H100 has no 4 bits" in said) == four
     assert "left out" not in said
 
 

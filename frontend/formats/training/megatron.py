@@ -16,6 +16,7 @@ from typing import Any
 from frontend.errors import ScenarioError
 from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
+from frontend.formats.training.scenario import FOUR_BITS, accelerator
 from frontend.yaml_document import read
 
 _ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|[^\s()#;]*)\s*(?:#.*)?$")
@@ -139,7 +140,7 @@ def megatron_workload(keys: Keys) -> dict[str, Any]:
         "tp": _switch(keys, "tp-comm-overlap"),
     }
     found["compute"] = {
-        "accelerator": "h100",
+        "accelerator": accelerator(found),
         "loss_accesses": 2 if _switch(keys, "cross-entropy-loss-fusion") else 13,
     }
     keys.drop(("cross-entropy-fusion-impl", "nproc-per-node", "nnodes"))
@@ -276,8 +277,20 @@ def _precision(keys: Keys) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if keys.take("fp8-format") is not None or keys.take("fp8") is not None:
         found["precision"] = "fp8"
+    four = keys.take("fp4-format") or keys.take("fp4")
+    if four is not None:
+        if found:
+            keys.refuse("--fp4-format", four, "expected no --fp8-format beside it")
+        found["precision"] = "fp4"
+        keys.note("--fp4-format", four, FOUR_BITS)
     if _switch(keys, "fp8-param-gather"):
         found["gather_element"] = "1B"
+    if _switch(keys, "fp4-param-gather"):
+        found["gather_element"] = "1B"
+        keys.note("--fp4-param-gather", True, "the scenario gathers a byte for each weight")
+    recipe = keys.take("fp4-recipe", "nvfp4")
+    if recipe != "nvfp4":
+        keys.note("--fp4-recipe", recipe, "the scenario has nvfp4")
     if _switch(keys, "grad-reduce-in-bf16"):
         found["gradient_element"] = "2B"
     keys.drop(("accumulate-allreduce-grads-in-fp32",))

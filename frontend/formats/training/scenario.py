@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -17,6 +17,16 @@ NETWORK = (
     "workload.compute to yours"
 )
 """What each scenario says about its network."""
+
+FOUR_BITS = (
+    "the scenario has b200, as an H100 has no 4 bits; its network is that of servers with H100"
+)
+"""What a scenario in 4 bits says as well."""
+
+
+def accelerator(workload: Mapping[str, Any]) -> str:
+    """Return the accelerator of a scenario: the first one that has the precision of a workload."""
+    return "b200" if workload.get("precision") == "fp4" else "h100"
 
 
 def training_scenario(name: str, gpus: int, workload: dict[str, Any]) -> dict[str, Any]:

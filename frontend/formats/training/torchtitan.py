@@ -13,6 +13,7 @@ from typing import Any
 from frontend.errors import ScenarioError
 from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
+from frontend.formats.training.scenario import FOUR_BITS, accelerator
 
 MODELS = {
     "llama3 8B": "llama3_8b",
@@ -49,7 +50,7 @@ _NO_EFFECT = (
         "training.deterministic",
         "training.dtype",
     ),
-    *("training.mixed_precision_param", "activation_checkpoint.", "quantize.", "float8."),
+    *("training.mixed_precision_param", "activation_checkpoint.", "quantize.", "float8.", "mx."),
     "parallelism.disable_loss_parallel",
 )
 
@@ -192,15 +193,27 @@ def _schedule(keys: Keys) -> dict[str, Any]:
     return {"chunks": 1}
 
 
+def _precision(keys: Keys) -> dict[str, Any]:
+    """Return the precision: that of converters, and of the recipe of those to micro-scaled formats.
+
+    In 4 bits, torchao has mxfp4, whose elements share a factor by 32, and nvfp4, by 16.
+    """
+    converters = str(keys.take("model.converters", []))
+    recipes = [keys.take(f"{name}.recipe_name", "") for name in ("quantize.linear.mx", "mx")]
+    if "mx" in converters:
+        converters = " ".join(map(str, (converters, *filter(None, recipes))))
+    if "fp4" in converters:
+        keys.note("model.converters", converters, FOUR_BITS)
+        return {"precision": "fp4"}
+    return {"precision": "fp8"} if "float8" in converters or "mx" in converters else {}
+
+
 def _others(keys: Keys) -> dict[str, Any]:
     """Return precision, recomputation and overlap."""
     found: dict[str, Any] = {
-        "overlap": {"tp": keys.flag("parallelism.enable_async_tensor_parallel")},
-        "compute": {"accelerator": "h100"},
-    }
-    converters = str(keys.take("model.converters", []))
-    if "float8" in converters or "mx" in converters:
-        found["precision"] = "fp8"
+        "overlap": {"tp": keys.flag("parallelism.enable_async_tensor_parallel")}
+    } | _precision(keys)
+    found["compute"] = {"accelerator": accelerator(found)}
     gathers = [
         keys.take(f"{name}.enable_fsdp_float8_all_gather")
         for name in ("quantize.linear.float8", "quantize.linear.fp8", "float8")
