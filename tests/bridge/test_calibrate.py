@@ -66,7 +66,7 @@ def test_half_of_the_sizes_tell_the_others(log: Path) -> None:
 def test_each_half_tells_the_other(log: Path) -> None:
     read = read_log(log)
     first, second = both_halves([(Content(scenario_of(read), "", {}), read)])
-    times = first.times | second.times
+    times = {**first.times, **second.times}
     assert {size for _, size in times} == set(read.times)
     assert max(abs(times[log, size] / time - 1) for size, time in read.times.items()) < 0.05
     answer = CliRunner().invoke(main, ["calibrate", str(log), "--both"])
