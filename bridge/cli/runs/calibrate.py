@@ -31,7 +31,14 @@ def calibrate_command(
     table has all sizes, each predicted with the numbers that fit the other half; where the numbers
     of both halves differ, the sizes do not tell them. With --out, a scenario has those of the
     first half."""
-    from bridge.batch.calibrate import both_halves, calibrate, calibrated, read_log, scenario_of
+    from bridge.batch.calibrate import (
+        both_halves,
+        calibrate,
+        calibrated,
+        findings,
+        read_log,
+        scenario_of,
+    )
     from bridge.batch.scenario_file import scenario_yaml
     from bridge.files import write_whole
     from frontend.loading.load import Content, read_scenario
@@ -62,5 +69,6 @@ def calibrate_command(
     for prefix, fit in zip(("", "# of the other half: "), fits, strict=False):
         numbers = ", ".join(f"{name}: {value}" for name, value in fit.factors.items())
         click.echo(f"{prefix}nccl: {{{numbers}}}")
+    click.echo(f"# {findings(fits[0].factors)}")
     if out is not None:
         write_whole(out, scenario_yaml(calibrated(content, read, fits[0])))
