@@ -401,7 +401,7 @@ def findings(factors: Mapping[str, float | str]) -> str:
         found.append(f"NICs reach {between:.0%} of their rate")
     if not found:
         return "as NCCL's model expects"
-    if step <= 1 + _USUAL and between >= 1 - _USUAL:
+    if step <= 1 + _USUAL and abs(between - 1) <= _USUAL:
         found.append("not the network: NICs reach their rate, and steps their time")
     return "; ".join(found)
 
