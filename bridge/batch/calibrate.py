@@ -47,6 +47,9 @@ _HELD = 0.02
 _USUAL = 0.1
 """Relative error of a size from which on it counts less."""
 
+_SHORT_US = 5.0
+"""A time to issue that is no finding."""
+
 _PROGRAM = re.compile(r"\b(\w+_perf)(?:_mpi)?\b")
 _THREAD = re.compile(r"\bnThread\s+\d+\s+nGpus\s+(\d+)\b")
 _DEVICE = re.compile(
@@ -402,6 +405,32 @@ def simulated(
             chosen = result.collectives[0].choice if result.collectives else ""
             names[log.file, size] = (chosen or "").split(",")[0]
     return Fit(factors, times, names, largest[0])
+
+
+def findings(factors: Mapping[str, float | str]) -> str:
+    """Return in words what the numbers of hosts say that NCCL's model does not expect.
+
+    Examples
+    --------
+    >>> findings({"issue": "170.00us", "step": 1.02, "scale_up": 0.98, "scale_out": 0.97})
+    'an operation takes 170 µs more; not the network: NICs reach their rate, and steps their time'
+    """
+    issue = float(str(factors[_ISSUE]).removesuffix("us"))
+    step, inside, between = (float(factors[name]) for name in ("step", *_RATES))
+    found = []
+    if issue >= _SHORT_US:
+        found.append(f"an operation takes {issue:.0f} µs more")
+    if abs(step - 1) > _USUAL:
+        found.append(f"a step takes {step:.2g} times as long")
+    if abs(inside - 1) > _USUAL:
+        found.append(f"servers reach {inside:.0%} of the rate inside")
+    if abs(between - 1) > _USUAL:
+        found.append(f"NICs reach {between:.0%} of their rate")
+    if not found:
+        return "as NCCL's model expects"
+    if step <= 1 + _USUAL and abs(between - 1) <= _USUAL:
+        found.append("not the network: NICs reach their rate, and steps their time")
+    return "; ".join(found)
 
 
 def calibrated(content: Content, logs: Sequence[Log], fit: Fit) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bridge.batch import measured_tables, nccl_programs, nccl_tests
-from bridge.batch.calibrate import both_halves, calibrate, read_log, scenario_of
+from bridge.batch.calibrate import both_halves, calibrate, findings, read_log, scenario_of
 from bridge.cli.main import main
 from bridge.errors import InputError
 from bridge.simulator.simulate import run
@@ -74,6 +74,24 @@ def test_each_half_tells_the_other(log: Path) -> None:
     assert answer.exit_code == 0, answer.output
     assert f"of {len(SIZES)} sizes" in answer.stdout
     assert answer.stdout.count("nccl: {issue: ") == 2
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("0.00us", 1.05, 0.95, 1.0), "as NCCL's model expects"),
+        (("0.00us", 1.0, 1.0, 0.5), "NICs reach 50% of their rate"),
+        (("80.00us", 1.0, 0.4, 1.0), "inside; not the network: NICs reach their rate"),
+        (
+            ("80.00us", 4.3, 1.0, 1.0),
+            "an operation takes 80 µs more; a step takes 4.3 times as long",
+        ),
+    ],
+)
+def test_what_deviates_is_said_in_words(numbers: tuple[str | float, ...], expected: str) -> None:
+    text = findings(dict(zip(nccl_tests.HOST_NUMBERS, numbers, strict=True)))
+    assert expected in text
+    assert ("not the network" in text) == ("not the network" in expected)
 
 
 def test_a_thread_of_several_gpus_launches_them_one_after_the_other(log: Path) -> None:

@@ -84,8 +84,8 @@ def test_one_number_for_all_spreads_before_one_of_them_is_changed():
     [
         (
             {"server": "p5"},
-            {"topology.server.nics": 8},
-            {"server": {"model": "p5", "nics": 8}},
+            {"topology.server.nics": 16},
+            {"server": {"model": "p5", "nics": 16}},
         ),
         (
             {"outputs": ["timeline"]},

@@ -177,8 +177,8 @@ SERVERS: dict[str, Server] = {
     "hgx_b200": replace(_HOPPER, scale_up_bps=7200 * _GBPS),
     "gb200_nvl72": replace(_HOPPER, gpus=72, scale_up_bps=7200 * _GBPS, nics=72, cpu="arm"),
     "p4d": replace(_AMPERE, nics=4, nic_bps=100 * _GBPS, nccl_plugin="efa_p4d", cpu="intel"),
-    "p5": replace(_HOPPER, nics=32, nic_bps=100 * _GBPS, nccl_plugin="efa_p5", cpu="amd"),
-    "p5en": replace(_HOPPER, nics=16, nic_bps=200 * _GBPS, nccl_plugin="efa_p5en"),
+    "p5": replace(_HOPPER, nccl_plugin="efa_p5", cpu="amd"),
+    "p5en": replace(_HOPPER, nccl_plugin="efa_p5en"),
     "a3_mega": replace(_HOPPER, nic_bps=200 * _GBPS, nccl_plugin="tcpxo"),
     "dgx_spark": Server(1, 0, _GBPS, 0, nics=1, nic_bps=200 * _GBPS, cpu="arm"),
     "mi300x": Server(
@@ -195,8 +195,10 @@ SERVERS: dict[str, Server] = {
 """Servers by name, with the numbers of their data sheets. `scale_up_bps` is one direction: half of
 what data sheets state, such as 900 GB/s for the H100. NVLink spreads each transfer over all
 NVSwitches of a server, so any two GPUs have all of it between them: they are one switch here.
-`p4d`, `p5` and `p5en` are those of AWS with all their EFA adapters, and `a3_mega` that of Google
-Cloud with the NICs of its GPUs. `dgx_spark` has one GPU, so its scale-up numbers mean nothing.
+`p4d`, `p5` and `p5en` are those of AWS: the four or two EFA adapters of a GPU of a `p5` or `p5en`
+are one NIC of their total rate, over which AWS's plug-in for NCCL divides each message
+(aws/aws-ofi-nccl, `src/nccl_ofi_topo.cpp`). `a3_mega` is that of Google Cloud with the NICs of its
+GPUs. `dgx_spark` has one GPU, so its scale-up numbers mean nothing.
 NVSwitches reduce from their third generation on, that of the H100."""
 
 

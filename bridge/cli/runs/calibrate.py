@@ -76,6 +76,7 @@ def calibrate_command(
     for prefix, fit in zip(("", "# of the other half: "), fits, strict=False):
         numbers = ", ".join(f"{name}: {value}" for name, value in fit.factors.items())
         click.echo(f"{prefix}nccl: {{{numbers}}}")
+    click.echo(f"# {calibration.findings(fits[0].factors)}")
     if out is not None:
         write_whole(out, scenario_yaml(calibration.calibrated(cases[0][0], read, fits[0])))
 

@@ -23,8 +23,8 @@ class Group:
     text : str
         The machine in words.
     server : mapping
-        `topology.server` in a scenario. The four EFA adapters of a GPU of a p5 are one NIC of their
-        total rate. NVLink has the latency of NCCL's tuner, 0.6 µs for a step of LL.
+        `topology.server` in a scenario. NVLink has the latency of NCCL's tuner, 0.6 µs for a step
+        of LL.
     nccl : mapping
         Options of the algorithm `nccl`: the plug-in, where the server has none, and variables of
         NCCL that the source names.
@@ -49,7 +49,6 @@ def _server(model: str, **given: Any) -> dict[str, Any]:
     return {"model": model, "scale_up_latency": "0.3us"} | given
 
 
-_NIC = {"nics": 8, "nic_bandwidth": "400Gbps"}
 _ALONE = {"gpus": 1, "nics": 1, "nic_bandwidth": "100Gbps"}
 """A GPU that reaches others by its NIC alone (NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1)."""
 
@@ -90,19 +89,19 @@ GROUPS: dict[str, Group] = {
     "gb200-nvls": Group("72 GB200, one NVL72", _server("gb200_nvl72")),
     "p5": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each",
-        _server("p5", **_NIC),
+        _server("p5"),
         {"version": "2.28"},
         network="EFA",
     ),
     "p5-no-tuner": Group(
         "servers of 8 H100, 32 EFA adapters of 100 Gb/s each, without the plug-in's tuner",
-        _server("p5", **_NIC),
+        _server("p5"),
         {"plugin_tuner": False, "version": "2.20"},
         network="EFA",
     ),
     "p5en-ring": Group(
         "servers of 8 H200, 16 EFA adapters of 200 Gb/s, ring",
-        _server("p5en", **_NIC),
+        _server("p5en"),
         {"algorithms": ["ring"]},
         network="EFA",
     ),

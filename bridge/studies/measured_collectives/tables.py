@@ -253,8 +253,17 @@ NOTES = """\
 better today: of the p5 on 8 and 32 servers, with rings and trees only. One of them, an all-to-all
 of 32 MiB on 32 servers, has 4.5 times the measured time: LL was chosen for blocks of 128 KiB, as if
 they were divided among 8 channels. NCCL divides them into parts of 64 KiB, and takes LL up to 16
-KiB, as this version does. Without it, their mean error is 15 %. The model of today was made after
-they had been read, so what it says of them is not blind.
+KiB, as this version does. Without it, the mean error of the p5's is 15 %. The model of today was
+made after they had been read, so what it says of them is not blind.
+
+**SHARP.** osrg/optcast measured 4 and 8 V100, each with a NIC of 100 Gb/s, with NCCL 2.19 and no
+other way between them (`NCCL_P2P_DISABLE`, `NCCL_SHM_DISABLE`), with and without SHARP. The times
+are read off two charts, to 0.2 %. The blind predictions are 17 % too fast without SHARP, and 32 %
+with it: a GPU there reaches its NIC at 10.1 to 10.4 of 12.5 GB/s. NCCL's search expects 10: 12 GB/s
+of PCIe 3, of which GPUs take 6/5 over an Intel processor (`INTEL_P2P_OVERHEAD`). With NICs of 80
+Gb/s, rings are within 8 %, and 3 % on average. With SHARP, a GPU reaches 9.1 GB/s among 4 and 8.4
+among 8, and we know of no number for it. The quotient of the times without and with SHARP is
+predicted 22 % too high, and to 3 % by calibrated numbers (7 % at worst).
 
 **NVSwitches that reduce** are within 3 % from 16 MiB on with one DGX H100, and within 4 % from 128
 MiB on with two servers of H100 and InfiniBand. Nothing in it is fitted: the bytes are those that
@@ -295,20 +304,37 @@ hosts and networks take more:
 - Two servers with InfiniBand take 5 to 15 µs more than the tuner has, and two DGX Spark 13 µs and
   more.
 
-**With numbers of the stack**, tables of TCPXO predict each other best: those of an all-reduce bring
-the error of all-gathers from 16 to 6 %, and the other way around from 20 to 8 %. PyTorch's table of
+**With numbers of a stack**, tables of TCPXO predict each other best: those of an all-reduce bring
+the error of all-gathers from 16 to 4 %, and the other way around from 20 to 8 %. PyTorch's table of
 the H200 brings that of the B200 from 31 to 12 %, InfiniBand's from 20 to 15 % and from 14 to 12 %.
-Both numbers together mean something, each alone often does not: a longer time to issue and shorter
+PyTorch over EFA, whose program and network are in different tables, comes from 34 to 26 %. Both
+numbers together mean something, each alone often does not: a longer time to issue and shorter
 steps fit almost as well as the other way around. On the p5, the only table with small sizes, of two
-servers and an older plug-in, helps little, and makes all-gathers on 16 servers worse, which take
+servers and an older plug-in, comes from 17 to 11 % with the steps of the B200 over EFA. Its own
+numbers help the others little, and makes all-gathers on 16 servers worse, which take
 127 steps. Tables of the p5 from 32 MiB on would tell 50 to 150 µs for an operation; with these, 1
 KiB would take more than twice its measured time.
 
-**Calibrated on half.** For each table of at least nine sizes, four numbers of the hosts are fitted
-to every other size, as `cosim calibrate` does. A table below scores only the sizes between them,
-beside the same rows with nothing fitted. Nothing else on this page has a fit. Tables with blind
-rows, and of more than 64 GPUs, have none. The four numbers are not always those of a machine: where
-something else takes time, such as buffers on the p4d, one of them makes up for it.
+**Calibrated**, 57 of 478 rows are off by more than 15 %. Four numbers of hosts cannot make up for
+these:
+
+- LL and LL128 between servers from 16 KiB to 16 MiB (p4d, two p5 without AWS's tuner, Lambda,
+  Nebius: 18 rows): measured times grow with the size before the model's do, and jump where NCCL
+  changes the protocol. What the GPU, the processor and the NIC take for larger messages is a
+  constant in NCCL's tuner. Some are outliers of the source, such as 240.7 µs for 512 KiB on Lambda,
+  between 66.7 and 115.6.
+- The p5 where AWS's tuner goes from LL128 to Simple, from 256 MiB to 1 GiB: time that LL128 takes
+  there is missing (8 rows).
+- All-to-alls on 16 and 32 servers (5 rows), see below, and the smallest on 2.
+- NVLS trees on two servers (6 rows, at 2 to 64 MiB): what fills their pipeline is not all here.
+- PyTorch on 4 servers (6 rows): the first sizes take longer the earlier they were measured, 3174 µs
+  for 64 KiB and 382 for 256 KiB.
+- 8 A100 from one thread (3 rows), where 1, 2 and 4 MiB take the same time, and two DGX Spark (3).
+
+The four numbers are not always those of a machine: where something else takes time, such as buffers
+on the p4d, one of them makes up for it. Where both halves of the sizes tell different numbers, such
+as a time to issue of 283 and 14 µs on the GB200, the sizes do not tell them, and only the
+prediction counts.
 
 **Trees** between servers pass on NCCL's chunks. With Simple on TCPXO, one of 1 MiB goes hop by hop
 over each of 16 channels, at half of the tuner's limit of 41.4 GB/s, which counts both directions:
@@ -340,7 +366,7 @@ long again as measured.
 **Left out**: issue 2409 of NVIDIA/nccl, whose fault a search showed before a prediction was stored;
 issue 367 of nccl-tests, which has only pictures; the 64 GPUs of coreweave/nccl-tests, whose GPUs
 and use of SHARP the page does not tell; and a log of two DGX H100 whose times out of place and in
-place differ by a factor of 20. We found no table with SHARP of InfiniBand on and off.
+place differ by a factor of 20. We found no table with SHARP on and off on servers with NVSwitches.
 """
 
 EXPERIMENT = Experiment("Rows of published tables", (FIGURE,), evaluate, study_points, notes=NOTES)

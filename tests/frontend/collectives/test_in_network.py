@@ -129,7 +129,7 @@ def test_servers_have_stars_and_rails_have_trees():
 
 
 def test_each_nic_of_a_gpu_has_a_tree():
-    made, _ = setting(RAILS | {"server": "p5", "pod": None})
+    made, _ = setting(RAILS | {"server": {"nics": 32, "nic_bandwidth": "100Gbps"}, "pod": None})
     assert [names([tree[0][0]], made)[0] for tree in trees(made, [1, 9])] == [
         "leaf0.4",
         "leaf0.5",
