@@ -6,9 +6,11 @@ come from the memory, and ends with the write of its result. Up to Hopper, the w
 tile; Blackwell's tensor memory holds two results, so the write overlaps the next tile.
 
 The rates are not peaks: they are what a measured product reaches, with the losses of this model
-taken out again. In 8 bits and on the A100, it is a large product of random numbers after 10,000
-others, so the accelerator has the clock that it keeps under load; in 16 bits on Hopper and
-Blackwell, the best product of a search. In 4 bits, it is a large product as well.
+taken out again. It is a large product of random numbers after others, so the accelerator has a
+clock that it keeps under load.
+
+Kernels that only move bytes have the bandwidth of a copy, but for two that were measured on their
+own: normalisations, and the search for the largest element of a tensor.
 
 Sources: NVIDIA, "Matrix multiplication background user's guide" (tiles and waves); docs/llm.md
 lists where the measurements are from.
@@ -57,6 +59,10 @@ class Chip(NamedTuple):
     """None if it has no 8 bits; `fp4` likewise."""
     copy_gb_s: int
     """Measured bandwidth of a copy in the memory, read and written, in 10^9 bytes/s."""
+    norm_gb_s: tuple[int, int]
+    """Measured bandwidth of a normalisation and of its gradient, in 10^9 bytes/s."""
+    largest_gb_s: int
+    """Measured bandwidth at which the largest element of a tensor is found."""
     overlaps_writes: bool
     """Whether a tile's result is written while the next one is computed."""
     attention: Mapping[str, Mapping[int, Attention]]
@@ -88,14 +94,24 @@ _CUDNN_FP8_GB200 = Attention((470, 870, 1324, 1663, 1894, 2033), (301, 547, 671,
 # Up to 2048 tokens, the published times of the GB300 are those of launches: the GB200's instead.
 _CUDNN_FP8_GB300 = Attention((470, 870, 1324, 1675, 2074, 2267), (301, 547, 671, 1156, 1514, 1746))
 
+# B200, with cuDNN 9.10: from 4096 tokens on. Up to 2048 tokens, the published times are those of
+# launches: the GB200's instead, as much slower as with 4096.
+_CUDNN_B200 = Attention((293, 527, 768, 996, 1248, 1365), (250, 401, 498, 802, 988, 1137))
+_CUDNN_FP8_B200 = Attention((310, 573, 872, 1095, 1370, 1560), (252, 458, 562, 911, 1214, 1435))
+
 _LARGE = 3 * (16384,)
 # In 8 bits, the best product of a B200 is slower than that of a GB200.
 _B200_TO_GB200 = 3432.5 / 3615.6
+# In 16 bits, that of a GB200 and of a B200 relative to that of a B300.
+_GB200_TO_B300, _B200_TO_B300 = 1822.0 / 1769.0, 1745.0 / 1769.0
+_BF16_B300 = Measured(15872, 16384, 4096, 1529.3)
 _NVFP4_B200 = Measured(*3 * (8192,), 5370.0)
 _H100 = Chip(
     132,
-    Measured(2048, 2048, 13312, 794.5),
+    Measured(8192, 8192, 8192, 720.0),
     Measured(*_LARGE, 1377.3),
+    2900,
+    (2804, 2636),
     2900,
     False,
     {
@@ -105,9 +121,11 @@ _H100 = Chip(
 )
 _GB200 = Chip(
     148,
-    Measured(4096, 9728, 2048, 1822.0),
+    _BF16_B300._replace(tflops=_BF16_B300.tflops * _GB200_TO_B300),
     Measured(*_LARGE, 2906.9),
     7350,
+    (6460, 5534),
+    4100,
     True,
     {"cudnn": {128: _CUDNN_GB200}, "cudnn_fp8": {128: _CUDNN_FP8_GB200}},
     fp4=_NVFP4_B200._replace(tflops=_NVFP4_B200.tflops / _B200_TO_GB200),
@@ -119,16 +137,21 @@ CHIPS = {
         Measured(*_LARGE, 256.5),
         None,
         1610,
+        (1557, 1463),
+        1610,
         False,
         {"flash2": {64: _FLASH2_A100_64, 128: _FLASH2_A100}},
     ),
     "h100": _H100,
     "h800": _H100,
-    "h200": _H100._replace(fp8=Measured(*_LARGE, 1366.3), copy_gb_s=4010),
+    "h200": _H100._replace(
+        fp8=Measured(*_LARGE, 1366.3), copy_gb_s=4010, norm_gb_s=(3878, 3645), largest_gb_s=4010
+    ),
     "b200": _GB200._replace(
-        bf16=Measured(1792, 16128, 3072, 1745.0),
+        bf16=_BF16_B300._replace(tflops=_BF16_B300.tflops * _B200_TO_B300),
         fp8=Measured(*_LARGE, 2906.9 * _B200_TO_GB200),
         fp4=_NVFP4_B200,
+        attention={"cudnn": {128: _CUDNN_B200}, "cudnn_fp8": {128: _CUDNN_FP8_B200}},
     ),
     "gb200": _GB200,
     "gb300": _GB200._replace(
@@ -154,6 +177,10 @@ _GAP_PS = 900_000
 """Time between two kernels of a stream: A. Gray, "Getting started with CUDA graphs", NVIDIA (2019):
 3.8 µs for a kernel of 2.9 µs."""
 
+
+_SHORTEST_PS = 1_900_000
+"""Time that a kernel which only moves bytes takes besides, to start and to end: cuDNN's RMSNorm of
+4 MB on an H200 takes 2.9 µs (NVIDIA/cudnn-frontend, `benchmark/norms/results`, df73764)."""
 
 ELEMENT_BYTES: Mapping[Precision, float] = {"bf16": 2, "fp8": 1, "fp4": 9 / 16}
 """Bytes of an operand's element; in 4 bits with its part of the factor of 16 elements."""
@@ -277,18 +304,33 @@ class Kernels:
 
     def pass_ps(self, moved_bytes: int) -> int:
         """Return the time of a kernel that only moves bytes to and from the memory."""
-        return self._lasts(_GAP_PS + self._moved_ps(moved_bytes)) if moved_bytes else 0
+        return self._pass_ps(moved_bytes, self.chip.copy_gb_s) if moved_bytes else 0
+
+    def norm_ps(self, tensor_bytes: int, *, backward: bool = False) -> int:
+        """Return the time of a normalisation, or of its gradient.
+
+        A kernel reads and writes the tensor. The gradient reads it with the gradient of the result,
+        and writes one.
+        """
+        accesses = 3 if backward else 2
+        return self._pass_ps(accesses * tensor_bytes, self.chip.norm_gb_s[backward])
+
+    def largest_ps(self, moved_bytes: int) -> int:
+        """Return the time to find the largest element, with a kernel that sets it to zero first."""
+        return self.pass_ps(4) + self._pass_ps(moved_bytes, self.chip.largest_gb_s)
 
     def cast_ps(
         self, elements: int, scaling: Literal["delayed", "current"], *, for_gradient: bool = True
     ) -> int:
         """Return the time to write 2-byte elements in 8 bits, in all layouts that products need.
 
-        With current scaling, another kernel reads them first, for their largest element. Only
-        products for the gradient of weights (`for_gradient`) need the second layout.
+        With current scaling, other kernels find their largest element first, and what to multiply
+        with. Only products for the gradient of weights (`for_gradient`) need the second layout.
         """
         cast = self.pass_ps((2 + (self.chip.layouts if for_gradient else 1)) * elements)
-        return cast + self.pass_ps(2 * elements) if scaling == "current" else cast
+        if scaling == "current":
+            cast += self.largest_ps(2 * elements) + self.pass_ps(4)
+        return cast
 
     def nvfp4_cast_ps(
         self,
@@ -301,7 +343,8 @@ class Kernels:
         """Return the time to write 2-byte elements in 4 bits, as Transformer Engine does.
 
         A kernel reads them for their largest element. Another one writes them for both products
-        that need them, along different sums; with `hadamard`, each product has its own kernel.
+        that need them, along different sums; with `hadamard`, each product has its own kernel, and
+        the first one transforms them as well.
 
         Parameters
         ----------
@@ -318,12 +361,16 @@ class Kernels:
         passes = layouts if hadamard else 1
         written = layouts // passes
         moved = elements * (2 + written * ELEMENT_BYTES["fp4"])
-        each = _GAP_PS + moved / _NVFP4_GB_S[written, stochastic] * 1000
-        return self.pass_ps(2 * elements) + passes * self._lasts(each)
+        each = self._pass_ps(moved, _NVFP4_GB_S[written, stochastic])
+        largest = self.pass_ps if hadamard and for_gradient else self.largest_ps
+        return largest(2 * elements) + passes * each
 
     def scores_ps(self, flop: int, moved_bytes: int) -> int:
         """Return the time of attention whose scores pass through the memory."""
         return self._lasts(_GAP_PS + flop / self.flop_s * 1e12 + self._moved_ps(moved_bytes))
+
+    def _pass_ps(self, moved_bytes: float, gb_s: int) -> int:
+        return self._lasts(_GAP_PS + _SHORTEST_PS + moved_bytes / gb_s * 1000)
 
     def _lasts(self, ps: float) -> int:
         lasts = ps / self.efficiency

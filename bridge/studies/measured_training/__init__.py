@@ -26,15 +26,18 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out res
 
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
 commit and file. Half are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
-time of every step: a row is the median of all of them. `config_*.sh` of the submissions has the
-layouts. The others are tables of NVIDIA, Meta, ByteDance and DeepSeek. Two public copies of
-MegaScale's paper agree on all numbers that are used. Of the papers of Megatron-LM of 2021 and 2022,
-two rows were compared with public copies of the abstracts: 1T on 3072 GPUs reaches 502 PFLOP/s, and
-530B on 2240 GPUs 54.2 % of the peak; the other rows were not compared. The rows of Llama 3 agree
-with a talk of its authors (P. Balaji, SC 2024). To read the logs of another round into rows, run
+time of every step: a row is the median of all of them. Logs of LoRA have the loss of every tenth
+step: a row is the median time between two of them, without evaluations. `config_*.sh` of the
+submissions has the layouts. The others are tables of NVIDIA, Meta, ByteDance and DeepSeek. Two
+public copies of MegaScale's paper agree on all numbers that are used. Of the papers of Megatron-LM
+of 2021 and 2022, two rows were compared with public copies of the abstracts: 1T on 3072 GPUs
+reaches 502 PFLOP/s, and 530B on 2240 GPUs 54.2 % of the peak; the other rows were not compared. The
+rows of Llama 3 agree with a talk of its authors (P. Balaji, SC 2024). To read the logs of another
+round into rows, run
 
 ```sh
-python -m bridge.studies.measured_training.mlperf CLONE llama31_405b llama31_8b dlrm_dcnv2
+python -m bridge.studies.measured_training.mlperf CLONE llama31_405b llama31_8b \\
+  llama2_70b_lora dlrm_dcnv2
 ```
 
 in which `CLONE` is a clone of `mlcommons/training_results_vX.Y`.

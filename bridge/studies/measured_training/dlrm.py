@@ -294,16 +294,16 @@ the step of this server times the samples of a GPU. *Packets* are the same steps
 **Blind: misses.** Six steps were predicted before they were read, 8 to 25 % too short, with
 exchanges at the full rate of NICs and NVLink, and the fastest all-reduce. The runs had NCCL, and
 *this version* has its steps, protocols and buffers ([NCCL](nccl.md)): then the six are 17 % too
-short to 5 % too long. Nothing in it is fitted to them. Scaling by samples misses all steps on
+short to 8 % too long. Nothing in it is fitted to them. Scaling by samples misses all steps on
 several servers by 42 to 70 %.
 
-**What is missing** on several servers is now 0.2 ms on 128 H100, 0.35 ms on 64, 0.6 ms on HPE's 16
+**What is missing** on several servers is now 0.2 ms on 128 H100, 0.3 ms on 64, 0.6 ms on HPE's 16
 and 32 H200, and 0.8 ms on 64 H100 over Ethernet. What the model leaves out: the exchange of the
 next iteration's keys, for which HugeCTR's host waits, kernels that are launched one by one and not
 in a CUDA graph, rows that kernels write to other GPUs at less than NVLink's nominal rate, and the
 order of exchanges that share one communicator. No public measurement tells these apart.
 
-**Faster memory.** On one server, the kernels' table is 1 % too slow for H100, and 11 and 33 % too
+**Faster memory.** On one server, the kernels' table is 6 % too slow for H100, and 5 and 27 % too
 fast for H200 and B200: look-ups and updates of rows of 512 bytes gain less than the bandwidth of
 the memory. The keys of a batch are also less different than the even draws of the model.
 

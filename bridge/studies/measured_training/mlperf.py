@@ -6,10 +6,17 @@ objects, so the clone may be bare. ``--layouts SYSTEM`` reads no result of syste
 but only their layouts and batches: for predictions that are made before the measurement is known.
 
 A log has lines of JSON after ``:::MLLOG``. ``tracked_stats`` has the time of training steps, or
-samples a second. A step is the median of all such values of all logs of a system. Logs of
-``dlrm_dcnv2`` have the rate of the whole run only, with its evaluations; there, each time between
-two evaluations, divided by its steps, is a value. The layout is in ``config_*.sh`` of the
-submission, and the machine in ``systems/SYSTEM.json``.
+samples a second. A step is the median of all such values of all logs of a system. Two benchmarks
+differ:
+
+- Logs of ``llama2_70b_lora`` have the mean step of a block, which is the time between two
+  evaluations, with what it takes to go on after one: as many steps as 384 samples need, so 42 of 72
+  GPUs and 6 of 512. They also have the loss of every tenth step. There, each time between two
+  losses of a block, divided by its steps, is a value.
+- Logs of ``dlrm_dcnv2`` have the rate of the whole run only, with its evaluations; there, each time
+  between two evaluations, divided by its steps, is a value.
+
+The layout is in ``config_*.sh`` of the submission, and the machine in ``systems/SYSTEM.json``.
 """
 
 from __future__ import annotations
@@ -33,6 +40,7 @@ _SOURCE = re.compile(r"^\s*source\s+.*/([\w.-]+\.sh)\s*$")
 _COUNT = re.compile(r"\d+")
 STEP_KEYS = ("train_step_time", "train_step_timing in s")
 """What rounds call the time of a step [s]."""
+LOSS = "train_loss"
 SAMPLE_KEYS = ("global_batch_size", "gradient_accumulation_steps", "max_sequence_length")
 
 
@@ -143,6 +151,7 @@ def measured(clone: Clone, folder: PurePosixPath) -> Measured:
     steps: list[float] = []
     rates: list[float] = []
     between: list[float] = []
+    inside: list[float] = []
     logs = [one for one in clone.files if one.parent == folder and one.match("result_*.txt")]
     for file in logs:
         lines = (line.partition(":::MLLOG") for line in clone.text(file).splitlines())
@@ -155,6 +164,9 @@ def measured(clone: Clone, folder: PurePosixPath) -> Measured:
                 steps += [value[name] for name in STEP_KEYS if name in value]
                 rates += [value["throughput"]] if "throughput" in value else []
         between += between_evaluations(entries)
+        inside += inside_blocks(entries)
+    if inside:
+        return Measured(said, median(inside), len(inside), "median of steps inside blocks")
     if steps:
         return Measured(said, median(steps), len(steps), "median step")
     if between and len(rates) <= len(logs):
@@ -163,6 +175,22 @@ def measured(clone: Clone, folder: PurePosixPath) -> Measured:
         step_s = said["global_batch_size"] / median(rates)
         return Measured(said, step_s, len(rates), "batch / median throughput")
     return Measured(said, None, 0, "")
+
+
+def inside_blocks(entries: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    """Yield the mean step between two losses of a block, if several steps pass between them."""
+    batch = next((one["value"] for one in entries if one["key"] == "global_batch_size"), None)
+    before: tuple[float, float] | None = None  # samples and milliseconds
+    for entry in entries:
+        if entry["key"] in ("block_start", "block_stop"):
+            before = None
+        stats = entry["value"] if entry["key"] == "tracked_stats" else {}
+        if entry["key"] != LOSS and not (isinstance(stats, dict) and LOSS in stats):
+            continue
+        now = entry["metadata"].get("samples_count", 0), entry["time_ms"]
+        if batch and before is not None and (steps := (now[0] - before[0]) / batch) > 1:
+            yield (now[1] - before[1]) / 1e3 / steps
+        before = now
 
 
 def between_evaluations(entries: Sequence[Mapping[str, Any]]) -> Iterator[float]:

@@ -228,17 +228,17 @@ NOTES = """\
 **Llama 3.1 405B, blind.** With one number, the runs on 2432 and 2560 H100 are 2 % too fast, those
 on 1536 to 2496 GB200 1 to 2.5 %, and the one on 8192 H100 8 %. The error grows as a step gets
 shorter, so a part of a step is missing that more GPUs do not shrink. The two numbers measure it:
-0.32 s on H100. GPT-3 on H100 has 0.36 s, although it has less than half the weights, so it is no
-exchange of weights. On GB200, where the submission captures the whole iteration as a CUDA graph
-(`FULL_CUDA_GRAPH=True`), it is 0.12 s. With this time, known from runs on at most 2048 and 1024
-GPUs, all blind predictions are within 1.6 %. What it consists of is
-[below](#kernels-by-their-shape). Nebius' results of round 5.1 have the same values as those of
-round 5.0, so the two rows of round 5.1 that were predicted are left out.
+0.27 s on H100 (0.32 s when the blind runs were predicted). GPT-3 on H100 has 0.36 s, although it
+has less than half the weights, so it is no exchange of weights. On GB200, where the submission
+captures the whole iteration as a CUDA graph (`FULL_CUDA_GRAPH=True`), it is 0.12 s. With this time,
+known from runs on at most 2048 and 1024 GPUs, all blind predictions are within 1.6 %. What it
+consists of is [below](#kernels-by-their-shape). Nebius' results of round 5.1 have the same values
+as those of round 5.0, so the two rows of round 5.1 that were predicted are left out.
 
 **405B in FP4, blind: a miss.** No FP4 run of this model was known, so the number comes from the 8B
 model, which has smaller matrices. The steps are 14 to 28 % too slow. Relative to the run on 512
 GPUs, they are 4 and 5 % too short, as in the other runs with one number. With kernels by their
-shape, they are at most 9 % too fast ([below](#kernels-by-their-shape)).
+shape, they are at most 7 % too fast ([below](#kernels-by-their-shape)).
 
 **8B, blind and not: a miss.** From one server on, each GPU has a part of a sequence (cp 2 or 4, or
 tp 2) in a single micro-batch. The number comes from runs with whole sequences, and smaller
@@ -272,18 +272,30 @@ python -m bridge.studies.measured_training megatron-2024-32b > run.json && cosim
 
 **LoRA.** Llama 2 70B with adapters of rank 16 beside two matrices of each layer, in MLPerf 5.0 and
 5.1 ([llm](llm.md#low-rank-adapters)). Ranks of cp share heads (`cp_comm_type: a2a`); on Hopper they
-pass on keys and values. Blind are 128 H100 (+0.7 %), 576 GB200 and 512 GB300 (both -6 %).
-From one rack to 512 and more GPUs, the measured step grows by 6 to 8 %, and here by nothing, as the
-gradients have 89 MB. If the number comes from a run with whole sequences, runs with cp 4 and 8 are
-9 to 24 % too fast: an exchange takes as long as its bytes here. With shapes, which also have what
-is around an exchange, they are at +1 to -10 % ([below](#kernels-by-their-shape)).
-Without LoRA, the median error of runs at a larger scale is 5.1 % (34 runs), and the largest 25 %;
-without MegaScale as well, 3.9 % (27 runs).
+pass on keys and values. Blind are 128 H100 (+0.7 %), 576 GB200 and 512 GB300 (-4 and -3 %). Their
+logs were read once more after the predictions. They have the mean step of each block of 384
+samples, and the loss of every tenth step. The time between losses is shorter: after each
+evaluation, it takes 20 to 80 ms until a step begins. So a mean has 1/6 of that on 512 GPUs, where a
+block has six steps, and 1/42 on 72. All rows of LoRA are now steps between losses, but for the one
+on 16 H200, whose losses are not logged. By the means, the three were at +0.7, -6 and -6 %. From one
+rack to 512 and more GPUs, the measured step grows by 3 to 7 %, and here by nothing, as the
+gradients have 89 MB. NCCL's rings among 512 ranks of dp take 4 ms, 2 % of a step; their simulation
+takes four minutes (`--set workload.algorithms.dp=nccl`), so the rows do without. If the number
+comes from a run with whole sequences, runs with cp 4 and 8 are 9 to 23 % too fast: an exchange
+takes as long as its bytes here. With shapes, which also have what is around an exchange, they are
+at +5 to -5 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
+so (`fp4=None`), although the submission has settings for 4 bits. Without LoRA, the median error of
+runs at a larger scale is 5.1 % (34 runs), and the largest 25 %; without MegaScale as well, 3.9 %
+(27 runs).
 
 **Launches by the host.** 64 and 128 H100 with LoRA capture each layer as a CUDA graph
-(`LAYER_CUDA_GRAPH=1`). Oracle's 512 H200 have the same layout and do not. These take 0.79 s instead
-of 0.54 s, although the chip is the same and its memory faster. Here, a GPU never waits for its
-host, so the step is half as long.
+(`LAYER_CUDA_GRAPH=1`). Oracle's 512 H200 have the same layout and do not. These take 0.77 s instead
+of 0.54 s, although the chip is the same and its memory faster; the ten logs agree, and say
+`enable_cuda_graph: false`. Here, a GPU never waits for its host, so the step is half as long. A
+layer has some 50 kernels of its own, which a host launches in half a millisecond. But Transformer
+Engine's linear layers take longer: a small one in 8 bits took 2.07 ms in 2023
+(NVIDIA/TransformerEngine, issue 445). Four in each of 80 layers would take 0.66 s. The runs on 16
+and 32 H200 have no graphs either.
 
 **MegaScale** (Z. Jiang et al., NSDI 2024) compares itself with Megatron-LM of January 2023
 (285068c8) on 256 to 12288 A100. The rows are those of Megatron-LM: tables 2 and 3 and figure 9.

@@ -139,6 +139,25 @@ def test_the_time_between_evaluations_is_that_of_its_steps():
     assert list(mlperf.between_evaluations(log[1:])) == []
 
 
+def test_a_step_between_losses_leaves_out_what_follows_an_evaluation():
+    def entry(key, value=None, ms=0, samples=0):
+        return {"key": key, "value": value, "time_ms": ms, "metadata": {"samples_count": samples}}
+
+    log = [
+        entry("global_batch_size", 8),
+        entry("block_start", ms=0),
+        entry("train_loss", 1.0, ms=6000, samples=80),  # the first steps begin slowly
+        entry("train_loss", 1.0, ms=11_000, samples=160),
+        entry("block_stop", ms=11_500, samples=168),
+        entry("block_start", ms=20_000, samples=168),
+        entry("tracked_stats", {"train_loss": 1.0}, ms=29_000, samples=240),
+        entry("tracked_stats", {"train_loss": 1.0}, ms=33_000, samples=320),
+        entry("tracked_stats", {"train_loss": 1.0}, ms=33_500, samples=328),  # a single step
+    ]
+    assert list(mlperf.inside_blocks(log)) == pytest.approx([0.5, 0.4])
+    assert list(mlperf.inside_blocks(log[1:])) == []
+
+
 def test_kernels_by_their_shape_go_with_nvlink_as_measured():
     run = TABLE.runs["8b-b200-8"]
     scenario = run.scenario(0.5, shapes=True)
