@@ -19,6 +19,7 @@ from typing import Any
 
 from bridge.batch.nccl_programs import BLOCK_ALIGNMENT, DATA_TYPES, PROGRAMS
 from bridge.errors import InputError
+from topology_gen.files import read_bytes
 
 _LAUNCHER = r"(?:.*[:>|\]]|\S+Z)?\s*"
 """What a launcher puts before each line, such as `0:`, `[1,0]<stdout>:` or a time."""
@@ -93,11 +94,7 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
     InputError
         If the file cannot be read, or has no row with a size and a time above 0.
     """
-    try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
-    found = _table(text)
+    found = _table(log_text(log, option))
     if not found.times:
         raise InputError(
             f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
@@ -109,9 +106,23 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
 
 def is_table(file: Path) -> bool:
     """Return whether a file has a table that `read_table` reads."""
-    if not file.is_file():
-        return False
-    return bool(_table(file.read_text(encoding="utf-8", errors="replace")).times)
+    with suppress(InputError):
+        return bool(_table(log_text(file)).times)
+    return False
+
+
+def log_text(log: Path, option: str = "--measured") -> str:
+    """Return the text of a log, in which bytes that are not UTF-8 are replaced.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no regular file, or too large.
+    """
+    try:
+        return read_bytes(log).decode("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"{option} {log}: {error.strerror}: expected a file") from None
 
 
 def _table(text: str) -> MeasuredTable:

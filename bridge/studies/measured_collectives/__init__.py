@@ -6,8 +6,8 @@ from bridge.studies.framework import Study
 from bridge.studies.measured_collectives import tables
 
 INTRODUCTION = """\
-For 478 published times of collectives, the prediction is off by 17 % on average if cosim knows the
-machines alone, by 14 % if it also takes two numbers from tables of other machines, and by 7 % if
+For 491 published times of collectives, the prediction is off by 17 % on average if cosim knows the
+machines alone, by 15 % if it also takes two numbers from tables of other machines, and by 7 % if
 four numbers come from other sizes of the same cluster, which is what `cosim calibrate` does for
 yours. This page compares the algorithm `nccl` with public tables of nccl-tests and similar
 programs. Each row has its repository, commit and file in
@@ -48,10 +48,11 @@ GPUs, whose fits would take minutes, have the numbers of the same machine and op
 table of less than four sizes has the prediction with its stack, or else that with nothing fitted.
 
 **Blind rows.** The predictions of the p5 on 8 and 32 servers, of 2 × 8 B200 with InfiniBand
-(NVIDIA/nccl-tests, issue 389), and of V100 with and without SHARP (osrg/optcast) are in
-`blind.csv`, which commits of their own stored before their measurements were read. They stay as
-stored. Rows of them without a measurement are not read yet, or are not in the source. Numbers that
-fit other rows also predict them, in the columns of their own.
+(NVIDIA/nccl-tests, issue 389), of H100 and H200 in MLPerf's logs (mlcommons/training_results_v4.0
+and v5.0), and of V100 with and without SHARP (osrg/optcast) are in `blind.csv`, which commits of
+their own stored before their measurements were read. They stay as stored. Rows of them without a
+measurement are not read yet, or are not in the source. Numbers that fit other rows also predict
+them, in the columns of their own.
 """
 
 STUDY = Study(
