@@ -65,6 +65,9 @@ class AlgorithmOptions(Model):
     scale_out_algorithm: FlatAlgorithm | None = None
     """hierarchical and hierarchical_optimal: algorithm between super-nodes. null: dbt for an
     all-reduce, ring for a reduce-scatter and an all-gather."""
+    tuning: Literal["paths", "nccl"] = "paths"
+    """auto: what chooses: the latency and the bandwidth of paths, or the tuner of NCCL. With
+    `nccl`, `auto` is the algorithm `nccl` for the operations that it has."""
     nccl: NcclOptions = NcclOptions()
     """nccl: what NCCL uses and may choose, and what it takes hosts."""
     verify: bool = True

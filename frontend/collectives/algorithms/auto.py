@@ -43,6 +43,13 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
 """The algorithms that are compared for each operation; of equal times, the first is taken."""
 
 
+def _candidates(setting: Setting) -> tuple[str, ...]:
+    """Return the algorithms that are compared: NCCL's tuner compares its own."""
+    if setting.given.tuning == "nccl" and setting.operation in ALGORITHMS["nccl"].operations:
+        return ("nccl",)
+    return CANDIDATES[setting.operation]
+
+
 class _Hop(NamedTuple):
     """The slowest path between neighbours of a group."""
 
@@ -166,7 +173,7 @@ def _local_size(setting: Setting) -> int | None:
 
 def _compared(setting: Setting) -> dict[str, float]:
     """Return the times of the candidates that fit, the best one first; empty if one is left."""
-    candidates = CANDIDATES[setting.operation]
+    candidates = _candidates(setting)
     if len(candidates) == 1 or len(setting.ranks) == 1:
         return {}
     times = _without_collisions(setting, _times(setting))
@@ -176,7 +183,7 @@ def _compared(setting: Setting) -> dict[str, float]:
 
 
 def _chosen(setting: Setting) -> str:
-    return next(iter(_compared(setting)), CANDIDATES[setting.operation][0])
+    return next(iter(_compared(setting)), _candidates(setting)[0])
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
@@ -192,6 +199,9 @@ def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
 
 def _explain(setting: Setting) -> str:
     """Return the estimated times of the candidates, or why there is only one."""
+    own = ALGORITHMS[_chosen(setting)].explain
+    if own is not None:
+        return own(setting)
     times = _compared(setting)
     if not times:
         return f"{_chosen(setting)}: the only candidate for this operation and group"
@@ -207,7 +217,7 @@ def _check(setting: Setting) -> None:
     """Accept settings in which the chosen candidate works; the network decides only if needed."""
     if len(setting.ranks) == 1:
         return
-    names = CANDIDATES[setting.operation]
+    names = _candidates(setting)
     if any(_problem(name, setting) for name in names):
         name = _chosen(setting)
         problem = _problem(name, setting)
