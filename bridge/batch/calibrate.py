@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bridge.batch.measured_tables import log_text, program_of, read_table
+from bridge.batch.measured_tables import log_text, program_of, table_in
 from bridge.batch.nccl_debug import NOTHING, Said, read_debug
 from bridge.batch.nccl_programs import PROGRAMS, launch_us
 from bridge.batch.nccl_tests import HOST_NUMBERS, Test, nccl_options
@@ -139,8 +139,8 @@ def read_log(file: Path, program: str = "") -> Log:
     InputError
         If it has no table, or nothing says which program printed it.
     """
-    table = read_table(file, "LOG")
     text = log_text(file, "LOG")
+    table = table_in(text, f"LOG {file}")
     devices = [match for match in map(_DEVICE.match, text.splitlines()) if match]
     by_rank = {int(one[1]): one[2] for one in devices}
     hosts = _hosts(by_rank)

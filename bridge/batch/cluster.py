@@ -46,6 +46,7 @@ from topology_gen.networks.parts import (
     SWITCH,
     Part,
     hosts,
+    none_of,
     parts_of,
 )
 from topology_gen.networks.survivors import without
@@ -317,10 +318,7 @@ def _failing(
         else:
             parts = parts_of(resolved.network, kind)
         if not parts:
-            raise InputError(
-                f"{path}: expected no value, because the topology has no {PLURALS[kind]} between "
-                "servers"
-            )
+            raise InputError(f"{path}: {none_of(kind)}")
         yield from failing(parts, rates, seed)
 
 

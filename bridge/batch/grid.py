@@ -38,7 +38,7 @@ def expanded(text: str) -> list[str] | None:
     ['8', '16', '32', '64']
     >>> expanded("100Gbps..400Gbps+150Gbps")
     ['100Gbps', '250Gbps', '400Gbps']
-    >>> expanded("256KB..16MB*8")
+    >>> expanded("256KB..17MB*8")
     ['256KB', '2048KB', '16384KB']
     >>> expanded("spine0")
     """

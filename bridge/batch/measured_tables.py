@@ -94,21 +94,30 @@ def read_table(log: Path, option: str = "--measured") -> MeasuredTable:
     InputError
         If the file cannot be read, or has no row with a size and a time above 0.
     """
-    found = _table(log_text(log, option))
+    return table_in(log_text(log, option), f"{option} {log}")
+
+
+def table_in(text: str, name: str) -> MeasuredTable:
+    """Return the table in the text of a log; `name` is what an InputError calls it."""
+    found = _table(text)
     if not found.times:
         raise InputError(
-            f"{option} {log}: expected the table of a program of nccl-tests, with the columns "
+            f"{name}: expected the table of a program of nccl-tests, with the columns "
             "size, count, type, redop, root, time, algbw and busbw, or of an OSU micro-benchmark "
             "of collectives, with Size and Avg Latency(us)"
         )
     return found
 
 
-def is_table(file: Path) -> bool:
-    """Return whether a file has a table that `read_table` reads."""
-    with suppress(InputError):
-        return bool(_table(log_text(file)).times)
-    return False
+def tables_at(files: Sequence[Path]) -> dict[Path, MeasuredTable]:
+    """Return the table of each file; empty if one of them has none."""
+    found = {}
+    for file in files:
+        try:
+            found[file] = read_table(file)
+        except InputError:
+            return {}
+    return found
 
 
 def log_text(log: Path, option: str = "--measured") -> str:

@@ -11,12 +11,13 @@ bytes of all data), `src/graph/tuning.cc` (`NCCL_ALGO`, `NCCL_PROTO`), `src/misc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from bridge.batch.nccl_programs import PROGRAMS
 from frontend.collectives.nccl_options import NcclVersion
+from frontend.collectives.nccl_tuner import PROTOCOLS, choice_name
 
 _VERSION = re.compile(r"\bNCCL version (\d+)\.(\d+)\.\d+")
 _LIBRARY = re.compile(r"\bnccl-library=(\d)(\d\d)\d\d\b")
@@ -26,7 +27,6 @@ _CHOICE = re.compile(r"(?:\b([A-Z]\w+): )?(\d+) Bytes -> Algo (\w+) proto (\w+)"
 
 _ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
 """In the order of NCCL's numbers."""
-_PROTOCOLS = ("LL", "LL128", "Simple")
 _NVLS = ("nvls", "nvls_tree")
 _TAKEN = ("NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE")
 _VERSIONS = [tuple(map(int, one.split("."))) for one in get_args(get_args(NcclVersion)[0])]
@@ -51,7 +51,7 @@ class Said:
 
     version: tuple[int, ...] = ()
     network: str = ""
-    variables: Mapping[str, str] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
     choices: tuple[tuple[str, int, str], ...] = ()
 
     def options(self, program: str) -> dict[str, Any]:
@@ -59,14 +59,14 @@ class Said:
 
         A version that is older or newer than those known has the tuner of the nearest one.
         """
-        variables = self.variables or {}
+        variables = self.variables
         operation = _words(PROGRAMS[program].operation)
         algorithms = _allowed(variables.get("NCCL_ALGO", ""), operation, _ALGORITHMS)
         if variables.get("NCCL_NVLS_ENABLE") == "0":
             algorithms = [one for one in algorithms or _ALGORITHMS if one not in _NVLS]
         found: dict[str, Any] = {
             "algorithms": algorithms,
-            "protocols": _allowed(variables.get("NCCL_PROTO", ""), operation, _PROTOCOLS),
+            "protocols": _allowed(variables.get("NCCL_PROTO", ""), operation, PROTOCOLS),
         }
         if self.version:
             known = min(max(self.version, _VERSIONS[0]), _VERSIONS[-1])
@@ -75,8 +75,11 @@ class Said:
 
     def unused(self) -> list[str]:
         """Return its variables that set how it works and that no option says."""
-        names = self.variables or {}
-        return [name for name in names if name not in _TAKEN and not name.startswith("NCCL_DEBUG")]
+        return [
+            name
+            for name in self.variables
+            if name not in _TAKEN and not name.startswith("NCCL_DEBUG")
+        ]
 
     def chosen(self, program: str, ranks: int) -> dict[int, str]:
         """Return what it chose for a program on some ranks, by the size of all data."""
@@ -111,11 +114,12 @@ def read_debug(text: str) -> Said:
 
 def _choice(algorithm: str, protocol: str) -> str:
     """Return a choice by its names, or by the numbers that older versions print."""
-    if algorithm.isdigit() and int(algorithm) < len(_ALGORITHMS):
-        algorithm = _ALGORITHMS[int(algorithm)].upper()
-    if protocol.isdigit() and int(protocol) < len(_PROTOCOLS):
-        protocol = _PROTOCOLS[int(protocol)].upper()
-    return f"Algo {algorithm} proto {protocol}"
+    return choice_name(_named(algorithm, _ALGORITHMS), _named(protocol, PROTOCOLS))
+
+
+def _named(text: str, names: Sequence[str]) -> str:
+    """Return a name, or the one that a number stands for."""
+    return names[int(text)] if text.isdigit() and int(text) < len(names) else text
 
 
 def _words(name: str) -> str:

@@ -18,7 +18,7 @@ def own_names(model: BaseModel) -> list[str]:
     --------
     >>> job = Job(name="llm 0", start_ns=0.0, iterations=())
     >>> [name for name in dir(job) if not name.startswith("_")]
-    ['iterations', 'name', 'start_ns']
+    ['failures', 'iterations', 'name', 'start_ns']
     """
     ours = [vars(one) for one in type(model).__mro__ if not one.__module__.startswith("pydantic")]
     methods = {name for names in ours for name in names if not name.startswith(("model_", "_"))}

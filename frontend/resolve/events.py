@@ -28,7 +28,7 @@ from frontend.schema.events import (
 )
 from frontend.schema.quantities import Time
 from topology_gen import Network
-from topology_gen.networks.parts import HOST, PLURALS, parts_of
+from topology_gen.networks.parts import HOST, none_of, parts_of
 
 
 class Kind(IntEnum):
@@ -217,10 +217,7 @@ def _random_failures(
         check_ranks(rates.ranks or (), f"{own}.ranks", network.ranks)
         parts = parts_of(network, kind)
         if not parts:
-            raise RefusedError(
-                own,
-                f"expected no value, because the topology has no {PLURALS[kind]} between servers",
-            )
+            raise RefusedError(own, none_of(kind))
         for part, (at, until) in outages(parts, rates, seed, own):
             yield from _down_and_up(at, until, part.links, part.name)
 

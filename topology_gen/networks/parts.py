@@ -26,6 +26,11 @@ PLURALS = {HOST: "hosts", NIC: "NICs", SWITCH: "switches", LINK: "links"}
 _INSIDE = re.compile(r"(nic|pcie)\d")
 
 
+def none_of(kind: str) -> str:
+    """Return what is accepted where a network has no parts of a kind."""
+    return f"expected no value, because the topology has no {PLURALS[kind]} between servers"
+
+
 class Part(NamedTuple):
     """What fails and returns as a whole."""
 

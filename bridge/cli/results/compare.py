@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from bridge.batch.measured_tables import is_table, read_table
+from bridge.batch.measured_tables import MeasuredTable, tables_at
 from bridge.cli.console import output
 from bridge.cli.options import json_option, stored_result
 from bridge.cli.status import FAILED
@@ -60,10 +60,10 @@ def compare_command(paths: tuple[Path, ...], fail_above: float | None, as_json: 
 
     Instead of results, the files may be tables of `cosim nccl-tests`, logs of nccl-tests, or logs
     of OSU micro-benchmarks: then the times of each size stand beside each other."""
-    if all(map(is_table, paths)):
+    if tables := tables_at(paths):
         if fail_above is not None:
             raise InputError("--fail-above: expected results, not tables of collectives")
-        _show_tables(paths, as_json)
+        _show_tables(tables, as_json)
         return 0
     found = [one for path in paths for one in results_at(path)]
     if len(found) < 2:
@@ -80,11 +80,11 @@ def compare_command(paths: tuple[Path, ...], fail_above: float | None, as_json: 
     return 0 if fail_above is None else _status(several, found, fail_above)
 
 
-def _show_tables(files: Sequence[Path], as_json: bool) -> None:
+def _show_tables(tables: Mapping[Path, MeasuredTable], as_json: bool) -> None:
     """Print the times of some tables of collectives beside each other."""
-    if len(set(files)) < 2:
-        raise InputError(f"{files[0]}: expected two tables or more")
-    times = {str(file): read_table(file, "RESULT").times for file in files}
+    if len(tables) < 2:
+        raise InputError(f"{next(iter(tables))}: expected two tables or more")
+    times = {str(file): table.times for file, table in tables.items()}
     if as_json:
         click.echo(json.dumps(tables_compared(times), indent=2, ensure_ascii=False))
     else:

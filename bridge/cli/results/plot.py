@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bridge.batch.measured_tables import is_table, read_table
+from bridge.batch.measured_tables import MeasuredTable, tables_at
 from bridge.cli.options import out_file_option
 from bridge.cli.output_options import window_sides
 from bridge.errors import InputError
@@ -70,9 +71,9 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
 
     For busbw, the files may also be tables of `cosim nccl-tests` or logs of nccl-tests."""
     kind, places = _divide(words)
-    if kind == "busbw" and all(map(is_table, places)):
+    if kind == "busbw" and (tables := tables_at(places)):
         _view(kind, {name: text for name, text in choices.items() if text is not None})
-        _draw_tables(places, out)
+        _draw_tables(tables, out)
         click.echo(f"Picture: {out}", err=True)
         return
     files = tuple(file for place in places for file in results_at(place))
@@ -93,15 +94,16 @@ def plot_command(words: tuple[str, ...], out: Path, **choices: str | None) -> No
     click.echo(f"{'Page' if is_page else 'Picture'}: {out}", err=True)
 
 
-def _draw_tables(files: tuple[Path, ...], out: Path) -> None:
+def _draw_tables(tables: Mapping[Path, MeasuredTable], out: Path) -> None:
     """Draw the bus bandwidths of some tables of collectives."""
-    lines = {}
-    for file in files:
-        table = read_table(file, "RESULT")
-        lines[str(file)] = [(size, rate, str(file)) for size, rate in table.busbw.items()]
-    chart = bus_bandwidth_lines(lines)
+    chart = bus_bandwidth_lines(
+        {
+            str(file): [(size, rate, str(file)) for size, rate in table.busbw.items()]
+            for file, table in tables.items()
+        }
+    )
     if chart is None:
-        raise InputError(f"{files[0]}: expected a table with the column busbw")
+        raise InputError(f"{next(iter(tables))}: expected a table with the column busbw")
     draw_chart(chart, out)
 
 

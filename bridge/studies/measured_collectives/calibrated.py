@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bridge.batch.calibrate import Log, both_halves, simulated
 from bridge.batch.nccl_programs import PROGRAMS
-from bridge.studies.measured_collectives.machines import Row, errors_of
+from bridge.studies.measured_collectives.machines import Predicted, Row
 from frontend.loading.load import Content
 
 LEAST_SIZES = 4
@@ -28,30 +28,19 @@ Numbers = Mapping[str, float | str]
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """A table, predicted with numbers that fit other rows.
+class Calibrated(Predicted):
+    """A table, predicted with four numbers of the hosts.
 
     Attributes
     ----------
-    rows : sequence of Row
-        Its rows, by size.
     numbers : sequence of mappings
         The numbers: those of both halves of the sizes, or of another table.
     source : sequence of Row
         The other table; empty if the numbers are those of its own halves.
-    times : mapping of Row to float
-        The time of each row, in µs.
     """
 
-    rows: Sequence[Row]
     numbers: Sequence[Numbers]
     source: Sequence[Row]
-    times: Mapping[Row, float]
-
-    @property
-    def errors(self) -> dict[Row, float]:
-        """The error of each row."""
-        return errors_of(self.times)
 
 
 def calibrated(rows: Sequence[Row]) -> list[Calibrated]:
@@ -71,12 +60,12 @@ def _by_halves(rows: Sequence[Row]) -> Calibrated:
     fits = both_halves([case])
     times = {size: time for fit in fits for (_, size), time in fit.times.items()}
     factors = [fit.factors for fit in fits]
-    return Calibrated(rows, factors, (), {row: times[row.bytes] for row in rows})
+    return Calibrated(rows, {row: times[row.bytes] for row in rows}, factors, ())
 
 
 def _by_another(rows: Sequence[Row], source: Calibrated) -> Calibrated:
     numbers = source.numbers[0]
-    return Calibrated(rows, [numbers], source.rows, times_with(rows, numbers))
+    return Calibrated(rows, times_with(rows, numbers), [numbers], source.rows)
 
 
 def times_with(rows: Sequence[Row], numbers: Numbers) -> dict[Row, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -261,6 +261,27 @@ def errors_of(times: Mapping[Row, float]) -> dict[Row, float]:
         for row, time in times.items()
         if row.measured_us is not None
     }
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A table, predicted with numbers that fit other rows.
+
+    Attributes
+    ----------
+    rows : sequence of Row
+        Its rows, by size.
+    times : mapping of Row to float
+        The time of each row with these numbers, in µs.
+    """
+
+    rows: Sequence[Row]
+    times: Mapping[Row, float]
+
+    @property
+    def errors(self) -> dict[Row, float]:
+        """The error of each row."""
+        return errors_of(self.times)
 
 
 def rows() -> list[Row]:

@@ -11,12 +11,12 @@ the time to issue is fitted. Neither rates nor rows of the table are fitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bridge.batch.calibrate import fitted
 from bridge.studies.measured_collectives.calibrated import Numbers, case_of, measured, times_with
-from bridge.studies.measured_collectives.machines import Row, errors_of
+from bridge.studies.measured_collectives.machines import Predicted, Row
 
 _Alike = Callable[[Row], bool]
 """Whether a table of some row may have the numbers of another one."""
@@ -31,30 +31,19 @@ MOST_GPUS = 64
 
 
 @dataclass(frozen=True)
-class Borrowed:
+class Borrowed(Predicted):
     """A table, predicted with the numbers that fit others.
 
     Attributes
     ----------
-    rows : sequence of Row
-        Its rows, by size.
     sources : sequence of sequences of Row
         The tables whose sizes are fitted.
     numbers : mapping of str to float or str
         The numbers, by their keys in a scenario.
-    times : mapping of Row to float
-        The time of each row with them, in µs.
     """
 
-    rows: Sequence[Row]
     sources: Sequence[Sequence[Row]]
     numbers: Numbers
-    times: Mapping[Row, float]
-
-    @property
-    def errors(self) -> dict[Row, float]:
-        """The error of each row."""
-        return errors_of(self.times)
 
 
 def borrowed(rows: Sequence[Row], blind: Collection[str]) -> list[Borrowed]:
@@ -86,7 +75,7 @@ class _Tables:
                     sources += others
             if numbers:
                 own = [self._tables[one] for one in dict.fromkeys(sources)]
-                found.append(Borrowed(table, own, numbers, times_with(table, numbers)))
+                found.append(Borrowed(table, times_with(table, numbers), own, numbers))
         return found
 
     def _others(self, table: Sequence[Row], alike: _Alike) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def points(folder: Path, scale: Scale) -> Points:
                 for name in names
             ]
             name = f"{count} jobs, {'delayed' if shifted else 'together'}"
-            found[count, shifted] = point(name, jobs, GBPS, "express", {})
+            found[count, shifted] = point(name, jobs, GBPS, "express")
     return found
 
 

@@ -43,7 +43,7 @@ def points(folder: Path, scale: Scale) -> Points:
                     for one in jobs.values()
                 ]
                 name = f"{example}, {first or 'neither'} first, {fabric}"
-                found[example, first, fabric] = point(name, ranked, GBPS, fabric, {})
+                found[example, first, fabric] = point(name, ranked, GBPS, fabric)
     return found
 
 

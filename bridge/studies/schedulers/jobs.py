@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bridge.batch.points import Point
@@ -28,9 +28,7 @@ class Repeated(NamedTuple):
     arrival_ns: float = 0.0
 
 
-def point(
-    name: str, jobs: Sequence[Repeated], gbps: int, fabric: str, transport: Mapping[str, Any]
-) -> Point:
+def point(name: str, jobs: Sequence[Repeated], gbps: int, fabric: str) -> Point:
     """Return the point of some jobs on one link.
 
     Parameters
@@ -43,8 +41,6 @@ def point(
         Rate of the links [Gbit/s].
     fabric : str
         The fabric.
-    transport : mapping
-        Keys of the transport beside `protocol`.
     """
     count = len(jobs)
     rate = f"{gbps}Gbps"
@@ -60,12 +56,7 @@ def point(
         },
         "jobs": [_job(number, one, count, gbps) for number, one in enumerate(jobs)],
         "links": {"mtu": "9000B"},
-        "transport": {
-            "protocol": "roce",
-            "payload": f"{PAYLOAD}B",
-            "header": "ethernet",
-            **transport,
-        },
+        "transport": {"protocol": "roce", "payload": f"{PAYLOAD}B", "header": "ethernet"},
         "switches": {"buffer_sharing": "pfc"},
     }
     return Point(name, load_scenario(scenario))

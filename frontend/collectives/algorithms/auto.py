@@ -183,7 +183,12 @@ def _compared(setting: Setting) -> dict[str, float]:
 
 
 def _chosen(setting: Setting) -> str:
-    return next(iter(_compared(setting)), _candidates(setting)[0])
+    return _first(_compared(setting), setting)
+
+
+def _first(times: Mapping[str, float], setting: Setting) -> str:
+    """Return the best of the candidates that were compared, or the only one."""
+    return next(iter(times), _candidates(setting)[0])
 
 
 def _choose(setting: Setting) -> dict[str, Any]:
@@ -199,12 +204,13 @@ def _members(setting: Setting, options: Mapping[str, Any]) -> Sequence[int]:
 
 def _explain(setting: Setting) -> str:
     """Return the estimated times of the candidates, or why there is only one."""
-    own = ALGORITHMS[_chosen(setting)].explain
+    times = _compared(setting)
+    name = _first(times, setting)
+    own = ALGORITHMS[name].explain
     if own is not None:
         return own(setting)
-    times = _compared(setting)
     if not times:
-        return f"{_chosen(setting)}: the only candidate for this operation and group"
+        return f"{name}: the only candidate for this operation and group"
     hop = _hop(setting, setting.ranks)
     estimates = ", ".join(f"{name} {time / 1e6:.4g} µs" for name, time in times.items())
     return (

@@ -15,7 +15,7 @@ def test_a_job_alone_takes_what_it_computes_and_sends(fabric: str) -> None:
     """Headers count as sent; computation beside the communication hides it. The way takes 1 %."""
     for before, beside, sent in ((2, 0, 1), (1, 0.5, 1), (1, 3, 1)):
         one = jobs.Repeated("job", before, beside, sent, 3)
-        result = bridge.run(jobs.point("alone", [one], 10, fabric, {}).scenario)
+        result = bridge.run(jobs.point("alone", [one], 10, fabric).scenario)
         for time in jobs.times_ms(result, "job"):
             assert time == pytest.approx(before + max(beside, sent), rel=0.015)
 
