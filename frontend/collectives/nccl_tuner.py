@@ -452,7 +452,7 @@ def wire_of(machine: Machine, kind: Kind, protocol: ProtocolName, size: int) -> 
 
     Examples
     --------
-    On 2 servers of 8 H100, NVLink leaves trees 371 GB/s. The channels of those with LL128 reach 294.
+    On 2 servers of 8 H100, NVLink leaves trees 371 GB/s. Their channels with LL128 reach 294.
 
     >>> h100 = Machine(16, 2, 3600 * 10**9, 8, 400 * 10**9, 0, 0)
     >>> round(wire_of(h100, "tree", "LL128", 2**20), 2)
