@@ -12,7 +12,7 @@ from frontend.fabrics import CHANGING, CLASSED, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.failures import downs, fails
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import turns
+from frontend.resolve.turns import turns
 from frontend.scenario import Scenario
 from frontend.scenario.work import Work
 from frontend.schema.base import Problems
@@ -325,8 +325,6 @@ def _failures(scenario: Scenario) -> Problems:
     if scenario.fabric == "native":
         fabrics = _either(tuple(name for name in FABRICS if name != "native"))
         yield "fabric", f"expected {fabrics}, {because}, and ns-3's sockets cannot be dropped"
-    if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and they keep their ranks"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 
