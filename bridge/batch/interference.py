@@ -12,7 +12,7 @@ from bridge.errors import InputError
 from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
-from frontend.scenario.work import all_jobs
+from frontend.scenario.work import SINGLE
 from frontend.transports import PROTOCOLS
 
 TOGETHER = "together"
@@ -137,8 +137,7 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     InputError
         The scenario has no jobs.
     """
-    data = scenario.resolved()
-    data["queueing"] = "none"
+    data = scenario.resolved() | {"queueing": "none", "mix": None}
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
     return [
         Point(f"alone-{own['name']}", load_scenario(data | {"jobs": [own]}))
@@ -161,7 +160,7 @@ def adjusted_point(
         What is set for jobs, by name.
     """
     entries = _entries(scenario, together, adjustments)
-    return Point(ADJUSTED, load_scenario(scenario.resolved() | {"jobs": entries}))
+    return Point(ADJUSTED, load_scenario(scenario.resolved() | {"mix": None, "jobs": entries}))
 
 
 def _entries(
@@ -173,10 +172,11 @@ def _entries(
     # Beside others with classes, a job without one has that of the transport.
     usual = PROTOCOLS[scenario.transport.protocol].data_class if scenario.has_classes else None
     entries = []
-    for entry, job in all_jobs(scenario.jobs, scenario.seed):
-        if job.name not in placed:
+    for work in scenario.work:
+        job = work.job
+        if job is None or job.name not in placed:
             continue
-        own = data["jobs"][entry] | {"name": job.name, "arrivals": None, "ranks": None}
+        own = data["jobs"][work.entry] | {"name": job.name, "ranks": None, **SINGLE}
         set_for = adjustments.get(job.name, Adjustment())
         own["placement"] = list(placed[job.name].ranks)
         own["arrival"] = f"{round(1000 * (_start(placed[job.name]) + set_for.delay_ns))}ps"

@@ -186,7 +186,7 @@ def run(
                     keeps,
                 ),
             )
-        if loaded.queueing == "none":
+        if not loaded.is_timed:
             return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
 
         def simulate(
@@ -275,7 +275,7 @@ def compile(
     durations, failed = None, None
     if fails(loaded):
         failed = job_failures(run(loaded))
-    elif loaded.queueing != "none":
+    elif loaded.is_timed:
         durations = job_durations(run(loaded).to_dict())
     stream = frontend.compile_scenario(loaded, durations, failed)
     if out is not None:

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from frontend.errors import RefusedError
-from frontend.resolve.placement import Chooser, Ranks, check_size, placements
+from frontend.resolve.placement import Chooser, Ranks, by_arrival, check_size, placements
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
     members: Ranks
     """Its ranks."""
     after: int | None
-    """The job whose end lets it start; None if it starts when it arrives."""
+    """The job whose end lets it start, if it has arrived; None if it starts when it arrives."""
     attempt: int = 0
     """How often the job has failed before."""
     begin: int | None = None
@@ -66,9 +66,8 @@ def turns(
     RefusedError
         If a job does not fit, or a policy does not apply to the topology.
     """
-    if scenario.queueing == "none":
-        placed = placements(scenario, ranks, layout)
-        return [Turn(number, members, None) for number, members in enumerate(placed)]
+    if not scenario.is_timed:
+        return _turns(scenario, placements(scenario, ranks, layout))
     jobs = [_job(work) for work in scenario.work]
     known = durations or {}
     queue = Queue(scenario, ranks, layout)
@@ -83,6 +82,17 @@ def turns(
             duration = known.get(jobs[one].name, jobs[one].expected or _UNKNOWN_PS)
             heappush(events, (now + duration, _END, one))
     return order
+
+
+def _turns(scenario: Scenario, placed: Sequence[Ranks]) -> list[Turn]:
+    """Return jobs whose ranks are known."""
+    order = by_arrival(scenario) if scenario.queueing == "in_turn" else range(len(placed))
+    last: dict[int, int] = {}
+    found = []
+    for number in order:
+        found.append(Turn(number, placed[number], last.get(placed[number][0])))
+        last |= dict.fromkeys(placed[number], number)
+    return found
 
 
 def places(order: Sequence[Turn]) -> list[int]:
@@ -125,7 +135,7 @@ class Queue:
     ----------
     scenario, ranks, layout
         As for `turns`. Without queueing, each job has ranks of its own, and waits only while these
-        are down.
+        are down; in turn, also while another job has them.
 
     Raises
     ------
@@ -138,7 +148,7 @@ class Queue:
         self._jobs = [_job(work) for work in self._work]
         self._backfills = scenario.queueing == "backfill"
         self._own: list[Ranks] | None = None
-        if scenario.queueing == "none":
+        if not scenario.is_timed:
             self._own = placements(scenario, ranks, layout)
         else:
             for work in self._work:
