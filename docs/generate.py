@@ -83,6 +83,7 @@ BLOCKS = {
     "workload": ("workload", "what the ranks compute and communicate; `kind` chooses one"),
     "workload: llm": ("llm", "a language model"),
     "jobs": ("workload", "in place of `workload`: several jobs that share the network"),
+    "mix": ("workload", "how many jobs there are of the kinds in `jobs`, and when they arrive"),
     "collective": ("collectives", "which algorithm carries out each collective of the workload"),
     "system": ("collectives", "how a rank divides collectives into chunks and schedules them"),
     "transport": ("network", "the protocol between the ranks: TCP or RoCE"),

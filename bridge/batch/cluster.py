@@ -33,7 +33,7 @@ from frontend.resolve import Resolved, resolve
 from frontend.resolve.outages import KEYS, Outage, Rates, failing, rates_of
 from frontend.resolve.queueing import Queue, Started
 from frontend.resolve.turns import iterations
-from frontend.scenario.work import Work, work_of_job
+from frontend.scenario.work import SINGLE, Work, work_of_job
 from frontend.schema.base import Problems
 from frontend.schema.events import Failures
 from frontend.topologies import TOPOLOGIES
@@ -136,7 +136,7 @@ class _Placements:
 
     def __init__(self, scenario: Scenario, simulate: Simulate, most: int | None) -> None:
         self.resolved = resolve(scenario)
-        self._data = scenario.resolved() | {"queueing": "none"}
+        self._data = scenario.resolved() | {"queueing": "none", "mix": None}
         self._simulate = simulate
         self._most = most
         self._shapes = Shapes(self.resolved)
@@ -187,8 +187,7 @@ class _Placements:
 
     def _alone(self, work: Work, members: tuple[int, ...], shape: Shape) -> _Alone:
         assert work.job is not None
-        entry = int(work.prefix.split(".")[1])
-        own = self._data["jobs"][entry] | {"name": work.job.name, "arrivals": None, "ranks": None}
+        own = self._data["jobs"][work.entry] | {"name": work.job.name, "ranks": None, **SINGLE}
         own |= {"placement": list(members), "arrival": "0s"}
         own["iterations"] = iterations(work)
         result = self._simulate(load_scenario(self._data | {"jobs": [own]}))
@@ -206,7 +205,7 @@ def _with_iterations(work: Work, count: int) -> Work:
     """Return a job with another number of iterations."""
     assert work.job is not None
     job = work.job.model_copy(update={"iterations": count})
-    return work_of_job(int(work.prefix.split(".")[1]), work.label, job)
+    return work_of_job(work.entry, work.label, job)
 
 
 def estimate(

@@ -13,7 +13,7 @@ from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.resolve.failures import fails
-from frontend.scenario.work import all_jobs
+from frontend.scenario.work import SINGLE
 from frontend.transports import PROTOCOLS
 
 TOGETHER = "together"
@@ -138,13 +138,12 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     InputError
         The scenario has no jobs, or jobs that fail and then get other ranks.
     """
-    if scenario.queueing != "none" and fails(scenario):
+    if scenario.is_timed and fails(scenario):
         raise InputError(
             f"queueing: value {scenario.queueing}: expected none, because a job that fails can "
             "have other ranks alone than beside others"
         )
-    data = scenario.resolved()
-    data["queueing"] = "none"
+    data = scenario.resolved() | {"queueing": "none", "mix": None}
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
     return [
         Point(f"alone-{own['name']}", load_scenario(data | {"jobs": [own]}))
@@ -167,7 +166,7 @@ def adjusted_point(
         What is set for jobs, by name.
     """
     entries = _entries(scenario, together, adjustments)
-    return Point(ADJUSTED, load_scenario(scenario.resolved() | {"jobs": entries}))
+    return Point(ADJUSTED, load_scenario(scenario.resolved() | {"mix": None, "jobs": entries}))
 
 
 def _entries(
@@ -179,10 +178,11 @@ def _entries(
     # Beside others with classes, a job without one has that of the transport.
     usual = PROTOCOLS[scenario.transport.protocol].data_class if scenario.has_classes else None
     entries = []
-    for entry, job in all_jobs(scenario.jobs, scenario.seed):
-        if job.name not in placed:
+    for work in scenario.work:
+        job = work.job
+        if job is None or job.name not in placed:
             continue
-        own = data["jobs"][entry] | {"name": job.name, "arrivals": None, "ranks": None}
+        own = data["jobs"][work.entry] | {"name": job.name, "ranks": None, **SINGLE}
         set_for = adjustments.get(job.name, Adjustment())
         own["placement"] = list(placed[job.name].ranks)
         own["arrival"] = f"{round(1000 * (placed[job.name].start_ns + set_for.delay_ns))}ps"

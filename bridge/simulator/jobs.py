@@ -37,7 +37,7 @@ _FIRST = "analytical"
 
 def is_settled(scenario: Scenario) -> bool:
     """Tell whether the turns of the jobs of a scenario follow from the scenario alone."""
-    return scenario.queueing == "none" and not fails(scenario)
+    return not scenario.is_timed and not fails(scenario)
 
 
 def settle(scenario: Scenario, simulate: Simulate) -> tuple[Result, Told]:
@@ -51,7 +51,7 @@ def settle(scenario: Scenario, simulate: Simulate) -> tuple[Result, Told]:
         Simulates it, or the same on the fabric `analytical`.
     """
     told: Told = {}
-    if scenario.queueing != "none" and not FABRICS[scenario.fabric].is_estimator:
+    if scenario.is_timed and not FABRICS[scenario.fabric].is_estimator:
         with suppress(ScenarioError):  # estimators cannot simulate all that packets can
             estimated = load_scenario(scenario, {"fabric": _FIRST})
             _, told = _settle(estimated, simulate, told)

@@ -260,7 +260,8 @@ def _shortened(scenario: Scenario) -> Scenario:
     if scenario.queueing != "none":
         short["arrivals"] = None
     jobs = tuple(job.model_copy(update=short) for job in scenario.jobs)
-    return scenario.model_copy(update={"jobs": jobs})
+    mix = scenario.mix if scenario.queueing == "none" else None
+    return scenario.model_copy(update={"jobs": jobs, "mix": mix})
 
 
 def compile_network(scenario: Scenario, pairs: Iterable[tuple[int, int]] | None = None) -> bytes:

@@ -18,6 +18,7 @@ from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
 from frontend.stream import append
 from frontend.transports import PROTOCOLS
+from topology_gen.networks.shards import routes_of_turn
 
 _PPM, _PPB = 10**6, 10**9
 
@@ -118,6 +119,9 @@ class Connections:
         span, turns = int(own.max(initial=-1)) + 1, max(where, default=0) + 1
         self._span = max(1, span)
         """Number of routes of a turn in the stream."""
+        shards = resolved.layout.shards
+        self._between = routes_of_turn(shards) if shards else 0
+        """Number of routes of a turn in the topology; 0: all have the same ones."""
         self.others = span * turns
         """The route of other traffic, which comes after those of all jobs."""
         self._job: list[int] = []
@@ -136,7 +140,10 @@ class Connections:
 
     def chosen(self, flows: Flows) -> NDArray[np.int64]:
         """Return the routes of the topology by which paths are chosen for flows of the stream."""
-        return flows[:, 2] % self._span if self._takes_turns else flows[:, 2]
+        if not self._takes_turns:
+            return flows[:, 2]
+        turn, own = np.divmod(flows[:, 2], self._span)
+        return turn * self._between + own
 
     def each(self, flows: Flows, of_job: Sequence[int]) -> NDArray[np.int64]:
         """Return the value of the job of each flow of the stream; 0 for other traffic.

@@ -256,12 +256,18 @@ def _jobs(scenario: Scenario) -> Problems:
     """Check what concerns all jobs together."""
     if scenario.collective is not None:
         yield "collective", "expected no value, because each job has its own (jobs.0.collective)"
-    names = set()
+    for number, job in enumerate(scenario.jobs):
+        if scenario.mix is None and job.share != 1:
+            yield f"jobs.{number}.share", "expected no value, because the scenario has no mix"
+        if scenario.mix is not None and job.arrivals is not None:
+            yield f"jobs.{number}.arrivals", "expected no value, because mix has the arrivals"
+    names = [(f"jobs.{number}.", job.name) for number, job in enumerate(scenario.jobs)]
+    names += [(work.prefix, work.job.name) for work in scenario.work if work.job is not None]
+    owners: dict[str, str] = {}
+    for prefix, name in names:
+        if owners.setdefault(name, prefix) != prefix:
+            yield f"{prefix}name", f"expected a different name for each job, not {name}"
     for work in scenario.work:
-        name = "" if work.job is None else work.job.name
-        if name in names:
-            yield f"{work.prefix}name", f"expected a different name for each job, not {name}"
-        names.add(name)
         if work.kind.has_jobs:
             yield (
                 f"{work.prefix}workload.kind",
@@ -327,6 +333,8 @@ def _failures(scenario: Scenario) -> Problems:
         yield "fabric", f"expected {fabrics}, {because}, and ns-3's sockets cannot be dropped"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
+    if getattr(scenario.topology, "provisioning", None) is not None:
+        yield "topology.provisioning", f"expected no value, {because}"
 
 
 def _classes(scenario: Scenario) -> Problems:

@@ -12,7 +12,7 @@ from frontend.resolve.turns import ROUTES_OF_TURN, Turn, iterations, places, tim
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work, work_of_job
 from frontend.topologies import Layout
-from frontend.topologies.registry import LinkChanges
+from frontend.topologies.registry import LinkChanges, Provisioning
 from frontend.transports import PROTOCOLS
 from frontend.workloads.composition import Composition, Placed, Start, StartOf
 from frontend.workloads.plan import Node, NodeType, Plan
@@ -64,7 +64,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     if not scenario.jobs:
         work = scenario.work[0]
         return work.kind.plan(work.workload, layout, work.collective)
-    queues = scenario.queueing != "none"
+    queues = scenario.queueing != "none" or layout.provisioning is not None
     works = scenario.work
     waits = (
         queues
@@ -73,7 +73,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     )
     whole = Composition(layout, (WAITS,) if waits else (), routes=ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
-    starts = _Queue(whole) if queues else None
+    starts = _Queue(whole, layout.provisioning) if queues else None
     for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):
         work = works[turn.job]
         assert work.job is not None
@@ -86,7 +86,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
             own,
             turn.members,
             first,
-            demand=turn.job,
+            turn.job,
             turn=place,
             times=times(work.job),
         )
@@ -109,7 +109,7 @@ def _attempt(work: Work, turn: Turn) -> Work:
         "iterations": iterations(work) - turn.first,
         "restore": job.recovery.restore if turn.first else job.restore,
     }
-    return work_of_job(int(work.prefix.split(".")[1]), work.label, job.model_copy(update=begun))
+    return work_of_job(work.entry, work.label, job.model_copy(update=begun))
 
 
 def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[int]:
@@ -233,11 +233,15 @@ class _Queue:
     """Jobs that start when others have ended.
 
     A timer that all ranks of a job share ends it on all of them at the same time. Another one
-    starts it. A rank of the job that has to end before shares that one, too.
+    starts it. A rank of the job that has to end before shares that one, too. It takes as long as
+    switches that link the ranks of the job first. With look-ahead, another timer begins with the
+    job before.
     """
 
-    def __init__(self, whole: Composition) -> None:
-        self._whole = whole
+    def __init__(self, whole: Composition, provisioning: Provisioning | None) -> None:
+        self._whole, self._provisioning = whole, provisioning
+        self._begins: dict[int, int] = {}
+        """For each rank, the node that starts the job that it had before."""
         self._tag = 1
         """That of the timer that starts the next job; the one that ends it has the next tag."""
         self._ends: dict[int, int] = {}
@@ -251,6 +255,8 @@ class _Queue:
         self._tag += 2
         restarts = turn.attempt and turn.after is not None
         wait = int(job.recovery.restart) if restarts else 0
+        if (given := self._provisioning) is not None:
+            wait += int(given.switch if given.look_ahead else given.latency)
         start = Node(f"{name}_start", NodeType.TIMER, 0, 0, wait, tag=tag)
         if turn.after is not None:
             members, end = self._places[turn.after]
@@ -266,9 +272,15 @@ class _Queue:
     def _start_of(self, name: str, job: Job, start: Node, restore: _Restore) -> StartOf:
         def start_on(ranks: Ranks, size: int) -> Start:
             before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
-            arrival = Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)
-            begin = start._replace(dependencies=(*before, size))
-            return restore.after([arrival, begin], size)
+            timers = [Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)]
+            given = self._provisioning
+            if given is not None and given.look_ahead:
+                since = (self._begins[ranks[0]],) if ranks[0] in self._begins else ()
+                look = Node(f"{name}_look_ahead", NodeType.TIMER, 0, 0, given.latency)
+                timers.append(look._replace(dependencies=since))
+            after = (*before, *range(size, size + len(timers)))
+            self._begins |= dict.fromkeys(ranks, size + len(timers))
+            return restore.after([*timers, start._replace(dependencies=after)], size)
 
         return start_on
 

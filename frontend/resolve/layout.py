@@ -1,11 +1,12 @@
 """Build the layout of a scenario's topology, for the workload's transfers if it asks for them."""
 
 from frontend.errors import RefusedError
-from frontend.resolve.placement import placements
+from frontend.resolve.turns import places, turns
 from frontend.scenario import Scenario
 from frontend.topologies import TOPOLOGIES, Layout, WorkloadDemand
 from frontend.topologies.registry import Part
 from topology_gen import TopologyError
+from topology_gen.topoopt import Demand
 
 
 def layout(scenario: Scenario) -> Layout:
@@ -26,22 +27,29 @@ def layout(scenario: Scenario) -> Layout:
 
 def _demand(scenario: Scenario, ranks: int) -> WorkloadDemand | None:
     family = TOPOLOGIES[scenario.topology.family]
-    if scenario.queueing != "none":
+    if scenario.is_timed:
         because = "because the links of this topology are made for the jobs"
-        raise RefusedError("queueing", f"expected none, {because}")
-    members = placements(scenario, ranks, None)
-    found: list[WorkloadDemand] = []
-    for work, own in zip(scenario.work, members, strict=True):
-        for path, expected in work.kind.problems(work.workload, len(own), family):
+        raise RefusedError("queueing", f"expected none or in_turn, {because}")
+    works, order = scenario.work, turns(scenario, ranks, None)
+    found: dict[str, Demand] = {}
+    for turn in order:
+        work, size = works[turn.job], len(turn.members)
+        if work.prefix in found:
+            continue
+        for path, expected in work.kind.problems(work.workload, size, family):
             raise RefusedError(work.path(path), expected)
         try:
-            demand = work.kind.demand(work.workload, len(own))
+            demand = work.kind.demand(work.workload, size)
         except TopologyError as error:
             raise RefusedError("topology.n", str(error)) from None
         if demand is None:
             return None
-        found.append(demand)
+        found[work.prefix] = demand.demands[0]
     if not scenario.jobs:
-        return found[0]
-    parts = [Part(own, 0, number) for number, own in enumerate(members)]
-    return WorkloadDemand([one.demands[0] for one in found], parts)
+        return demand
+    entries = {prefix: index for index, prefix in enumerate(found)}
+    parts = [
+        Part(turn.members, place, entries[works[turn.job].prefix])
+        for turn, place in sorted(zip(order, places(order), strict=True))
+    ]
+    return WorkloadDemand(list(found.values()), parts)

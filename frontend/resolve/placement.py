@@ -19,6 +19,7 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
     """Return the ranks of each job; one tuple with all ranks if the scenario has no jobs.
 
     Lists come first. The other jobs then choose among the ranks that are left, one after another.
+    If jobs take turns, and too few ranks are left, each has those of an earlier one.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
     """
     if not scenario.jobs:
         return [tuple(range(ranks))]
+    if scenario.queueing == "in_turn":
+        return _in_turn(scenario, ranks, layout)
     jobs = scenario.work
     found: dict[int, Ranks] = {}
     owner = dict.fromkeys(scenario.storage, "storage")
@@ -49,6 +52,35 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
         _check_owner(jobs[number], members, owner)
         found[number] = members
         owner |= dict.fromkeys(members, f"of job {_job(jobs[number]).name}")
+    return [found[number] for number in range(len(jobs))]
+
+
+def by_arrival(scenario: Scenario) -> list[int]:
+    """Return the numbers of all jobs in the order in which they arrive."""
+    jobs = scenario.work
+    return sorted(range(len(jobs)), key=lambda number: int(_job(jobs[number]).arrival))
+
+
+def _in_turn(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ranks]:
+    jobs, chooser = scenario.work, Chooser(scenario, layout)
+    free = [rank for rank in range(ranks) if rank not in scenario.storage]
+    first = scenario.jobs[0]
+    for work in sorted(jobs, key=lambda work: work.entry):
+        if isinstance(_job(work).placement, tuple):
+            expected = "expected a name, because jobs take turns on ranks that are free"
+            raise RefusedError(f"{work.prefix}placement", expected)
+        check_size(work, ranks, len(free), len(scenario.storage))
+        if _job(work).ranks != first.ranks:
+            expected = f"expected {first.ranks}, as job {first.name} has, because jobs take turns"
+            raise RefusedError(f"{work.prefix}ranks", expected)
+    found: dict[int, Ranks] = {}
+    order = by_arrival(scenario)
+    parts = len(free) // (first.ranks or 1)
+    for place, number in enumerate(order):
+        own = sorted(found[order[place - parts]]) if place >= parts else free
+        found[number] = chooser.choose(number, jobs[number], own)
+        if place < parts:
+            free = [rank for rank in free if rank not in found[number]]
     return [found[number] for number in range(len(jobs))]
 
 

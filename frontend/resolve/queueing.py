@@ -36,7 +36,7 @@ class Queue:
     ----------
     scenario, ranks, layout
         The jobs, and as for `placements`. Without queueing, each job has ranks of its own, and
-        waits only while these are down.
+        waits only while these are down; in turn, also while another job has them.
 
     Raises
     ------
@@ -49,7 +49,7 @@ class Queue:
         self._jobs = [_job(work) for work in self._work]
         self._backfills = scenario.queueing == "backfill"
         self._own: list[Ranks] | None = None
-        if scenario.queueing == "none":
+        if not scenario.is_timed:
             self._own = placements(scenario, ranks, layout)
         else:
             for work in self._work:

@@ -17,7 +17,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from frontend.resolve.failures import Cuts, Down, downs
-from frontend.resolve.placement import Ranks, placements
+from frontend.resolve.placement import Ranks, by_arrival, placements
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
@@ -44,7 +44,7 @@ class Turn(NamedTuple):
     members: Ranks
     """Its ranks."""
     after: int | None
-    """The job whose end lets it start; None if it starts at a known time."""
+    """The job whose end lets it start, if it has arrived; None if it starts at a known time."""
     attempt: int = 0
     """How often the job has failed before."""
     has_ranks: int = 0
@@ -60,8 +60,8 @@ class Turn(NamedTuple):
 def turns(
     scenario: Scenario, ranks: int, layout: Layout | None, told: Told | None = None
 ) -> list[Turn]:
-    """Return the attempts of all jobs: those of each job one after another, or with queueing in the
-    order in which they start.
+    """Return the attempts of all jobs: those of each job one after another, or if jobs wait for
+    others in the order in which they start.
 
     An attempt of which nothing is told does not fail. It takes as long as the job is expected to.
 
@@ -84,16 +84,25 @@ def turns(
     """
     breaks = [] if layout is None else downs(scenario, layout)
     cuts = None if layout is None else Cuts(scenario, layout)
-    if scenario.queueing == "none" and not breaks and not cuts:
-        placed = placements(scenario, ranks, layout)
-        return [
-            Turn(number, members, None, 0, arrival, arrival)
-            for number, members in enumerate(placed)
-            for arrival in [_arrival(scenario.work[number])]
-        ]
+    if not scenario.is_timed and not breaks and not cuts:
+        return _turns(scenario, placements(scenario, ranks, layout))
     found = _Schedule(scenario, ranks, layout, breaks, cuts, told or {}).run()
     if scenario.queueing == "none":
         found.sort(key=lambda turn: (turn.job, turn.attempt))
+    return found
+
+
+def _turns(scenario: Scenario, placed: Sequence[Ranks]) -> list[Turn]:
+    """Return jobs whose ranks are known, and which do not fail."""
+    order = by_arrival(scenario) if scenario.queueing == "in_turn" else range(len(placed))
+    works = scenario.work
+    last: dict[int, int] = {}
+    found = []
+    for number in order:
+        job, members = works[number].job, placed[number]
+        at = 0 if job is None else int(job.arrival)
+        found.append(Turn(number, members, last.get(members[0]), 0, at, at))
+        last |= dict.fromkeys(members, number)
     return found
 
 
@@ -126,10 +135,6 @@ def times(job: Job) -> int:
 
 def _trains(job: Job) -> bool:
     return "iterations" in type(job.workload).model_fields
-
-
-def _arrival(work: Work) -> int:
-    return 0 if work.job is None else int(work.job.arrival)
 
 
 @dataclass

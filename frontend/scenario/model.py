@@ -18,6 +18,7 @@ from frontend.scenario.transport import (
 )
 from frontend.scenario.work import (
     Job,
+    Mix,
     Queueing,
     Work,
     Workload,
@@ -107,11 +108,15 @@ class Scenario(Model):
     """What the ranks do."""
     jobs: Annotated[tuple[Job, ...], BeforeValidator(listed), Field(max_length=MOST_JOBS)] = ()
     """In place of `workload`: several jobs, each on ranks of its own, that share the network."""
+    mix: Mix | None = None
+    """Jobs whose kinds are the entries of `jobs`; null: each entry is a job, or has `arrivals`."""
     queueing: Queueing = "none"
     """What happens to jobs for which too few ranks are free. none: nothing, all jobs have ranks of
     their own for the whole run. fifo: they wait, and start in the order in which they arrived.
     backfill: as fifo, but a job starts before those that wait longer if it does not delay the first
-    of these, going by what is `expected` (EASY backfilling)."""
+    of these, going by what is `expected` (EASY backfilling). in_turn: all jobs have the same number
+    of ranks. The first ones get ranks as without queueing; when there are none left, each job waits
+    for those of one job, and all take turns in the order in which they arrive."""
     collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
     """Collective algorithms of a workload that has several collectives."""
     system: System = System()
@@ -141,13 +146,15 @@ class Scenario(Model):
             raise cross_check_error("jobs", "expected no value, because workload is given")
         if self.queueing != "none" and not self.jobs:
             raise cross_check_error("queueing", "expected none, because only jobs can wait")
+        if self.mix is not None and not self.jobs:
+            raise cross_check_error("mix", "expected null, because only jobs can be mixed")
         return self
 
     @property
     def work(self) -> tuple[Work, ...]:
         """The workload, or the workloads of all jobs, each with its kind."""
         if self.workload is None:
-            listed = all_jobs(self.jobs, self.seed)
+            listed = all_jobs(self.jobs, self.mix, self.seed)
             return tuple(work_of_job(entry, self.jobs[entry].name, job) for entry, job in listed)
         return (Work(WORKLOADS[self.workload.kind], self.workload, self.collective),)
 
@@ -163,6 +170,11 @@ class Scenario(Model):
             for number, job in enumerate(self.jobs)
             if job.transport is not None
         }
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the ranks of jobs depend on how long others run."""
+        return self.queueing in ("fifo", "backfill")
 
     @property
     def has_classes(self) -> bool:
@@ -204,7 +216,7 @@ class Scenario(Model):
         it gives an equal scenario.
         """
         data = self.model_dump(mode="json")
-        for name in ("workload", "collective") if self.jobs else ("jobs", "queueing"):
+        for name in ("workload", "collective") if self.jobs else ("jobs", "mix", "queueing"):
             del data[name]  # the other one is given
         change_paths(data, absolute)
         return data

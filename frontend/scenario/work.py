@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
@@ -78,7 +79,7 @@ def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
     return WORKLOADS[workload.kind].default_collective() if workload is not None else None
 
 
-Queueing = Literal["none", "fifo", "backfill"]
+Queueing = Literal["none", "fifo", "backfill", "in_turn"]
 """What happens to jobs for which too few ranks are free."""
 
 
@@ -90,6 +91,18 @@ class Arrivals(Model):
     interval: PositiveTime
     """Mean time between two arrivals, and between `arrival` and the first one. The times follow an
     exponential distribution, as the seed of the scenario says."""
+
+
+class Mix(Model):
+    """Jobs of several kinds, which are the entries of `jobs`, in random order."""
+
+    count: Annotated[Count, Field(le=65536)]
+    """Number of jobs. How many are of each kind follows from `jobs[].share`, rounded by the
+    largest remainder. They are called by the name of their kind and a number from 0 on."""
+    interval: Time = Time.parse("0s")
+    """Mean time between two arrivals, of which the first is at once; to all of them, `arrival` of
+    the kind is added. The times follow an exponential distribution, as the seed of the scenario
+    says, and so does the order of the kinds."""
 
 
 class Restore(Model):
@@ -142,6 +155,8 @@ class Job(Model):
     arrivals: Arrivals | None = None
     """Jobs like this one that arrive from `arrival` on, in place of one; null: one. Entries with
     arrivals of their own together are a mix of jobs, whose shares are their rates."""
+    share: Annotated[float, Field(gt=0)] = 1.0
+    """With `mix`: how many of its jobs are of this kind, in proportion to the other kinds."""
     traffic_class: TrafficClass | None = None
     """Priority of its packets, on `express` and `flow`: a port sends those of a higher class first.
     On `express`, each class has an egress queue of its own, with the buffer and the ECN threshold
@@ -186,12 +201,17 @@ class Work(NamedTuple):
     """Key path of the job, with a dot at its end; empty without jobs."""
     job: Job | None = None
     label: str = ""
-    """Name of the entry of `jobs`, which several jobs have that arrive at random times."""
+    """Name of the entry of `jobs`, which several jobs can have."""
 
     def path(self, path: str) -> str:
         """Return where a key path that the kind of the workload names is in the scenario."""
         own = path.partition(".")[0] in ("workload", "collective")
         return self.prefix + path if own else path
+
+    @property
+    def entry(self) -> int:
+        """Index in `jobs` of the entry that the job belongs to."""
+        return int(self.prefix.split(".")[1])
 
 
 def work_of_job(number: int, label: str, job: Job) -> Work:
@@ -203,17 +223,49 @@ def work_of_job(number: int, label: str, job: Job) -> Work:
     return Work(kind, workload, job.collective, f"jobs.{number}.", job, label)
 
 
-def all_jobs(jobs: Sequence[Job], seed: int) -> Iterator[tuple[int, Job]]:
-    """Yield every job with the index of its entry, which has several if it has arrivals."""
-    for number, job in enumerate(jobs):
+SINGLE = {"arrivals": None, "share": 1.0}
+"""The keys of an entry of `jobs` that is one job."""
+
+
+def all_jobs(jobs: Sequence[Job], mix: Mix | None, seed: int) -> Iterator[tuple[int, Job]]:
+    """Yield every job with the index of its entry, to which several jobs can belong."""
+    if mix is not None:
+        yield from _mixed(jobs, mix, seed)
+        return
+    for entry, job in enumerate(jobs):
         if job.arrivals is None:
-            yield number, job
+            yield entry, job
             continue
-        draw, time = random.Random(f"arrivals {seed} {number}"), int(job.arrival)
-        for count in range(job.arrivals.count):
+        draw, time = random.Random(f"arrivals {seed} {entry}"), int(job.arrival)
+        for number in range(job.arrivals.count):
             time += round(draw.expovariate(1 / job.arrivals.interval))
-            arrived = {"name": f"{job.name}_{count}", "arrival": Time(time), "arrivals": None}
-            yield number, job.model_copy(update=arrived)
+            yield entry, _single(job, number, time)
+
+
+def _mixed(jobs: Sequence[Job], mix: Mix, seed: int) -> Iterator[tuple[int, Job]]:
+    draw, time = random.Random(seed), 0
+    entries = _entries([job.share for job in jobs], mix.count)
+    draw.shuffle(entries)
+    for number, entry in enumerate(entries):
+        if number and mix.interval:
+            time += round(draw.expovariate(1 / mix.interval))
+        yield entry, _single(jobs[entry], number, time + int(jobs[entry].arrival))
+
+
+def _entries(shares: Sequence[float], count: int) -> list[int]:
+    """Return the entry of each of several jobs, as the shares say, by the largest remainder."""
+    parts = [Fraction(str(share)) for share in shares]
+    exact = [part * count / sum(parts) for part in parts]
+    numbers = [int(amount) for amount in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda entry: numbers[entry] - exact[entry])
+    for entry in by_remainder[: count - sum(numbers)]:
+        numbers[entry] += 1
+    return [entry for entry, number in enumerate(numbers) for _ in range(number)]
+
+
+def _single(job: Job, number: int, arrival: int) -> Job:
+    one = {"name": f"{job.name}_{number}", "arrival": Time(arrival)}
+    return job.model_copy(update=one | SINGLE)
 
 
 def parts_with_workloads(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -28,7 +28,13 @@ from frontend.topologies.direct_connect import (
     check_ranks,
     link_keywords,
 )
-from frontend.topologies.registry import RANK_LINKS, Layout, LinkChanges, WorkloadDemand
+from frontend.topologies.registry import (
+    RANK_LINKS,
+    Layout,
+    LinkChanges,
+    Provisioning,
+    WorkloadDemand,
+)
 from topology_gen import Network, TopologyError, circuits
 from topology_gen.errors import DemandError
 from topology_gen.graphs.digraph import Digraph
@@ -106,6 +112,9 @@ class TopoOptTopology(DemandTopology):
     (TopoOpt): 1/2^(x-1); linear: 1/x; factorial: 1/x!; none: 1."""
     paths: Annotated[int, Field(ge=1, le=64)] = PATHS
     """k: messages between two ranks are spread over so many shortest paths."""
+    provisioning: Provisioning | None = None
+    """With `jobs` and `demand: workload`: time to link the servers of each job before it starts;
+    null: none."""
 
 
 class Reconfiguration(Model):
@@ -250,13 +259,20 @@ class _Shared(Layout):
         self._demand = demand
 
     @cached_property
-    def job_topologies(self) -> Sequence[Found]:
-        """The rings and matchings of each demand."""
-        return [_find(self._topology, demand) for demand in self._demand.demands]
+    def _found(self) -> Sequence[tuple[Found, Routes]]:
+        """The rings and matchings of each demand, and the routes on them."""
+        found = [_find(self._topology, demand) for demand in self._demand.demands]
+        return [(one, Routes(one, self.paths)) for one in found]
 
-    @cached_property
-    def _routes(self) -> Sequence[Routes]:
-        return [Routes(found, self.paths) for found in self.job_topologies]
+    @property
+    def job_topologies(self) -> Sequence[Found]:
+        """The rings and matchings of each job."""
+        return [self._found[part.demand][0] for part in self._demand.parts]
+
+    @property
+    def provisioning(self) -> Provisioning | None:
+        """The time to link the ranks of a job before it starts."""
+        return self._topology.provisioning
 
     @property
     def paths(self) -> int:
@@ -272,14 +288,9 @@ class _Shared(Layout):
     def shards(self) -> Sequence[Shard]:
         """The links of each part."""
         return [
-            Shard(
-                part.members,
-                self.job_topologies[part.demand].graph,
-                part.turn,
-                self._routes[part.demand],
-                self.paths,
-            )
+            Shard(part.members, found.graph, part.turn, routes, self.paths)
             for part in self._demand.parts
+            for found, routes in [self._found[part.demand]]
         ]
 
     def network(self, ecn_threshold_bytes: int) -> Network:
@@ -293,6 +304,9 @@ class _TopoOpt(DemandFamily[TopoOptTopology]):
     links_jobs = True
 
     def for_demand(self, topology: TopoOptTopology, demand: Demand) -> Layout:
+        if topology.provisioning is not None:
+            because = "because only jobs with demand: workload are linked one after another"
+            raise RefusedError("topology.provisioning", f"expected null, {because}")
         split_degree(demand, topology.d, topology.duplex)  # raises an error for too few ports
         return _Dedicated(topology, demand.nodes, lambda: _find(topology, demand))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from frontend.schema.base import Model, Problems, description
+from frontend.schema.quantities import Time
 from topology_gen import Network
 from topology_gen.graphs.digraph import Digraph
 from topology_gen.graphs.wiring import Wiring
@@ -70,6 +71,18 @@ class LinkChanges(NamedTuple):
     circuit_latency_ps: int
     circuit_buffer_bytes: int
     control_network: bool
+
+
+class Provisioning(Model):
+    """Time to link the servers of a job with optical switches (TopoOpt, Appendix C)."""
+
+    latency: Time = Time.parse("120s")
+    """Time to set the patch panel or optical switch before a job starts."""
+    look_ahead: bool = True
+    """Set the next job's links while the present job runs: every interface has a second port for
+    them, and a 1×2 switch changes over when the present job is done."""
+    switch: Time = Time.parse("5ms")
+    """Time for which the 1×2 switches change over."""
 
 
 class Layout(ABC):
@@ -142,13 +155,18 @@ class Layout(ABC):
 
     @property
     def job_topologies(self) -> Sequence[Found]:
-        """The rings and matchings of each demand, if each job in a shared cluster has its links."""
+        """The rings and matchings of each job, if each in a shared cluster has links of its own."""
         return ()
 
     @property
     def shards(self) -> Sequence[Shard]:
         """The links of each part, if each job in a shared cluster has its own links."""
         return ()
+
+    @property
+    def provisioning(self) -> Provisioning | None:
+        """The time to link the servers of a job before it starts; None: it takes none."""
+        return None
 
     @property
     def changes(self) -> LinkChanges | None:

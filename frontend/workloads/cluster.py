@@ -212,7 +212,7 @@ class _Cluster(WorkloadKind[ClusterWorkload]):
         flips: dict[Ranks, int] = {}
         for number, job in enumerate(jobs(workload, layout.ranks), 1):
             placed = Placed(
-                job.name, parts[job.kind], job.members, first[job.kind], job.kind, job.turn
+                job.name, parts[job.kind], job.members, first[job.kind], number - 1, job.turn
             )
             whole.add(placed, _starts(workload, job, number, flips))
         plan = whole.plan()

@@ -36,8 +36,8 @@ class Placed(NamedTuple):
     members: Ranks
     first_layer: int
     """Index of its first layer in the composition."""
-    demand: int = 0
-    """Index of its links, if each job has its own."""
+    number: int = 0
+    """Number of the job, from 0, of which its links are, if each job has its own."""
     turn: int = 0
     """Position among the jobs that use these ranks one after another, from 0."""
     times: int = 1
@@ -69,8 +69,7 @@ class Composition:
     takes_turns : bool, optional
         Whether each rank has a trace of its own. Otherwise ranks share one that have done the same.
     routes : int, optional
-        Number of routes between those of two turns, if the topology has no links for each job.
-        Without it, jobs with the same ranks have the same connections.
+        Number of routes between those of two turns; by default, that of the topology.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class Composition:
         routes: int = 0,
     ) -> None:
         self._found = layout.job_topologies
-        self._routes = routes_of_turn(layout.shards) if layout.shards else routes
+        self._routes = routes or (routes_of_turn(layout.shards) if layout.shards else 0)
         self._takes_turns = takes_turns
         self._layers = list(layers)
         self._issues: list[Issue] = []
@@ -141,7 +140,7 @@ class Composition:
         ranks = issue.ranks or tuple(range(len(job.members)))
         rings = issue.rings
         if self._found:
-            rings = group_rings(ranks, self._found[job.demand])
+            rings = group_rings(ranks, self._found[job.number])
         if rings is not None:
             orders = tuple(tuple(job.members[rank] for rank in order) for order in rings.orders)
             rings = rings._replace(orders=orders)

@@ -79,7 +79,7 @@ def test_resolved_scenario_has_every_key_and_loads_again(path):
     scenario = load_scenario(path)
     resolved = json.loads(json.dumps(scenario.resolved()))
     assert load_scenario(resolved) == scenario
-    absent = ("workload", "collective") if scenario.jobs else ("jobs", "queueing")
+    absent = ("workload", "collective") if scenario.jobs else ("jobs", "mix", "queueing")
     assert not resolved.keys() & set(absent)
     for key in key_paths(resolved):
         if key[0] in absent:
