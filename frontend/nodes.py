@@ -132,6 +132,27 @@ class NodeColumns:
         """Return the nodes that no other waits for to be done."""
         return np.setdiff1d(np.arange(self.size), self.dep)
 
+    def part(self, begin: int, end: int) -> NodeColumns:
+        """Return nodes that are side by side, with the dependencies between them."""
+        made: dict[str, Any] = {"names": self.names[begin:end]}
+        for name in ("dep", "start_dep"):
+            if not (first := getattr(self, f"{name}_begin")).size:
+                continue
+            dep = getattr(self, name)[first[begin] : first[end]]
+            owner = np.repeat(np.arange(end - begin), np.diff(first[begin : end + 1]))
+            made[name] = dep[dep >= begin] - np.uint32(begin)
+            made[f"{name}_begin"] = slices(np.bincount(owner[dep >= begin], minlength=end - begin))
+        for one in fields(NodeColumns):
+            if one.name not in (
+                *made,
+                "lane_slots",
+                "peer_modulus",
+                "start_dep_begin",
+                "start_dep",
+            ):
+                made[one.name] = getattr(self, one.name)[begin:end]
+        return replace(self, **made)
+
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the two ends of every dependency of both kinds: the earlier and the later node."""
         ends = [self.dep], [np.repeat(np.arange(self.size), np.diff(self.dep_begin))]

@@ -263,13 +263,12 @@ def _not_alone(scenario: Scenario) -> Problems:
         if not isinstance(event, Failures):
             yield f"events.{number}.event", f"expected failures, {because}"
     for number, job in enumerate(scenario.jobs):
-        for key, read in (("restore", job.restore), ("recovery.restore", job.recovery.restore)):
-            if read is not None:
-                yield (
-                    f"jobs.{number}.{key}",
-                    f"expected no value, {because}; failures.restart of its workload, or "
-                    "recovery.restart, has the time",
-                )
+        for key in job.checkpoints:
+            yield (
+                f"jobs.{number}.{key}",
+                f"expected no value, {because}; failures of its workload, or recovery.restart, has "
+                "the time",
+            )
         if job.recovery.interval is not None and getattr(job.workload, "failures", None):
             yield (
                 f"jobs.{number}.recovery.interval",

@@ -276,20 +276,23 @@ def _jobs(scenario: Scenario) -> Problems:
 
 
 def _storage(scenario: Scenario, ranks: int) -> Problems:
-    """Check the ranks from which jobs read checkpoints."""
+    """Check the checkpoints of jobs, and the ranks that have them."""
+    for number, job in enumerate(scenario.jobs):
+        if job.recovery.write is not None and job.recovery.interval is None:
+            expected = "expected no value, because recovery.interval is null"
+            yield f"jobs.{number}.recovery.write", expected
     given = [
-        (f"jobs.{number}.{key}", read)
+        (f"jobs.{number}.{key}", checkpoint)
         for number, job in enumerate(scenario.jobs)
-        for key, read in (("restore", job.restore), ("recovery.restore", job.recovery.restore))
-        if read is not None
+        for key, checkpoint in job.checkpoints.items()
     ]
-    for path, read in given:
+    for path, checkpoint in given:
         if TOPOLOGIES[scenario.topology.family].optimised:
             because = "because an optimiser makes the links of this topology for the workloads"
             yield path, f"expected no value, {because}"
-        if max(read.storage) >= ranks:
+        if max(checkpoint.storage) >= ranks:
             yield f"{path}.storage", f"expected ranks from 0 to {ranks - 1}"
-        if len(set(read.storage)) < len(read.storage):
+        if len(set(checkpoint.storage)) < len(checkpoint.storage):
             yield f"{path}.storage", "expected each rank once"
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from frontend.errors import ScenarioError
+import numpy as np
+
+from frontend.errors import RefusedError, ScenarioError
+from frontend.resolve.checkpoints import Reads, Writes
 from frontend.resolve.failures import name_of
 from frontend.resolve.placement import Ranks
 from frontend.resolve.turns import ROUTES_OF_TURN, Turn, iterations, places, times
@@ -81,22 +84,44 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
             work = _attempt(work, turn)
         assert work.job is not None
         own, first = plans.of(work, len(turn.members))
+        name, written = work.job.name, work.job.recovery.write
+        reads = Reads(work.job.restore, number, f"{name}.restore", turn.members, place)
+        writers = _writers(work, own, turn.members)
+        writes = Writes(written, number, f"{name}.checkpoint", writers, place)
         placed = Placed(
-            work.job.name,
+            name,
             own,
             turn.members,
             first,
             turn.job,
             turn=place,
             times=times(work.job),
+            every=0 if written is None else work.job.recovery.interval or 0,
+            pause=writes.after,
         )
-        restore = _Restore(number, work.job, turn.members, place)
         if starts is None:
-            whole.add(placed, partial(_start, work.job, restore))
-            restore.send(whole, _arrival(work.job, f"{work.job.name}.arrival"))
+            whole.add(placed, partial(_start, work.job, reads))
+            timers = _arrival(work.job, f"{name}.arrival")
         else:
-            starts.add(placed, work.job, turn, restore)
+            timers = [starts.add(placed, work.job, turn, reads)]
+        reads.send(whole, timers)
+        writes.receive(whole, timers)
     return whole.plan()
+
+
+def _writers(work: Work, plan: Plan, members: Ranks) -> Ranks:
+    """Return the ranks of a job that have something to do, and thus a part of its checkpoints.
+
+    Raises RefusedError if the job writes some and cannot pause for them.
+    """
+    working: list[int] = []
+    for ranks, nodes in plan.work(len(members)):
+        working += ranks
+        assert work.job is not None
+        if work.job.recovery.write and (np.diff(nodes.iteration.astype(np.int64)) < 0).any():
+            expected = "expected no value, because its ranks do not do one iteration after another"
+            raise RefusedError(f"{work.prefix}recovery.write", expected)
+    return tuple(members[rank] for rank in sorted(working))
 
 
 def _attempt(work: Work, turn: Turn) -> Work:
@@ -130,7 +155,8 @@ def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[
 
 
 def _waits(job: Job) -> bool:
-    return bool(job.arrival) or times(job) > 1 or job.restore is not None
+    reads_or_writes = job.restore is not None or job.recovery.write is not None
+    return bool(job.arrival) or times(job) > 1 or reads_or_writes
 
 
 def _arrival(job: Job, name: str) -> list[Node]:
@@ -138,75 +164,9 @@ def _arrival(job: Job, name: str) -> list[Node]:
     return [Node(name, NodeType.TIMER, 0, 0, job.arrival)] if job.arrival else []
 
 
-def _start(job: Job, restore: _Restore, ranks: Ranks, size: int) -> Start:
+def _start(job: Job, restore: Reads, ranks: Ranks, size: int) -> Start:
     """Return the timer until a job arrives, and what it reads before it begins."""
     return restore.after(_arrival(job, f"{job.name}.arrival"), size)
-
-
-class _Restore:
-    """The checkpoint that a job reads: the messages of its ranks, and those of the storage.
-
-    Parameters
-    ----------
-    number : int
-        Number of the job in the composition, from 1.
-    job : Job
-        The job.
-    members : tuple of int
-        Its ranks.
-    turn : int
-        Its place among the jobs on these ranks, from 0.
-    """
-
-    def __init__(self, number: int, job: Job, members: Ranks, turn: int) -> None:
-        self._route = turn * ROUTES_OF_TURN
-        self._number, self._name, self._members = number, f"{job.name}.restore", members
-        self._storage = () if job.restore is None else job.restore.storage
-        total = 0 if job.restore is None else int(job.restore.bytes)
-        self._bytes = -(-total // max(1, len(members) * len(self._storage)))
-
-    def after(self, timers: Sequence[Node], size: int) -> Start:
-        """Return what comes before the job on its ranks: timers, and then the messages."""
-        first = size + len(timers)
-        before = (first - 1,) if timers else ()
-        if not self._storage:
-            return Start(timers, *(before or (None,)))
-        reads = [
-            self._message(NodeType.RECV, rank, before)._replace(job=self._number)
-            for rank in self._storage
-        ]
-        done = first + len(reads)
-        end = Node(
-            self._name,
-            NodeType.TIMER,
-            layer=0,
-            iteration=0,
-            dependencies=tuple(range(first, done)),
-            job=self._number,
-        )
-        return Start([*timers, *reads, end], done)
-
-    def send(self, whole: Composition, timers: Sequence[Node]) -> None:
-        """Let the storage send the messages after timers, each rank of it to another one first."""
-        for place, rank in enumerate(self._storage):
-            before = (whole.append((rank,), *timers),) if timers else ()
-            first = place % len(self._members)
-            targets = (*self._members[first:], *self._members[:first])
-            sends = [self._message(NodeType.SEND, one, before) for one in targets]
-            whole.append((rank,), *sends)
-
-    def _message(self, kind: NodeType, peer: int, before: tuple[int, ...]) -> Node:
-        return Node(
-            self._name,
-            kind,
-            layer=0,
-            iteration=0,
-            dependencies=before,
-            peer=peer,
-            bytes=self._bytes,
-            tag=self._number,
-            route=self._route if kind is NodeType.SEND else 0,
-        )
 
 
 class _Plans:
@@ -249,8 +209,8 @@ class _Queue:
         self._places: dict[int, tuple[Ranks, int]] = {}
         """For each job, its ranks, and the node that ends the job on the first of them."""
 
-    def add(self, placed: Placed, job: Job, turn: Turn, restore: _Restore) -> None:
-        """Add a job that starts on its turn, and what it reads before it begins."""
+    def add(self, placed: Placed, job: Job, turn: Turn, restore: Reads) -> Node:
+        """Add a job that starts on its turn and first reads a checkpoint; return what starts it."""
         name, tag = f"{WAITS}.{job.name}", self._tag
         self._tag += 2
         restarts = turn.attempt and turn.after is not None
@@ -263,13 +223,13 @@ class _Queue:
             if not set(members).intersection(turn.members):
                 self._whole.append(members[:1], start._replace(dependencies=(end,)))
         last = self._whole.add(placed, self._start_of(name, job, start, restore))
-        restore.send(self._whole, [start])
         for ranks, done in last.items():
             timer = Node(f"{name}_end", NodeType.TIMER, 0, 0, dependencies=done, tag=tag + 1)
             self._ends |= dict.fromkeys(ranks, self._whole.append(ranks, timer))
         self._places[turn.job] = placed.members, self._ends[placed.members[0]]
+        return start
 
-    def _start_of(self, name: str, job: Job, start: Node, restore: _Restore) -> StartOf:
+    def _start_of(self, name: str, job: Job, start: Node, restore: Reads) -> StartOf:
         def start_on(ranks: Ranks, size: int) -> Start:
             before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
             timers = [Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)]

@@ -188,13 +188,9 @@ class Scenario(Model):
 
     @property
     def storage(self) -> frozenset[int]:
-        """The ranks from which jobs read checkpoints."""
+        """The ranks that have checkpoints of jobs."""
         return frozenset(
-            rank
-            for job in self.jobs
-            for read in (job.restore, job.recovery.restore)
-            if read is not None
-            for rank in read.storage
+            rank for job in self.jobs for one in job.checkpoints.values() for rank in one.storage
         )
 
     @property

@@ -105,14 +105,14 @@ class Mix(Model):
     says, and so does the order of the kinds."""
 
 
-class Restore(Model):
-    """The checkpoint that a job reads before it begins, as after a failure."""
+class Checkpoint(Model):
+    """A checkpoint on its way between a job and a storage."""
 
     bytes: PositiveSize
-    """Size of the checkpoint. Each rank of the job reads an equal part from each rank of the
-    storage, rounded up to whole bytes, all at the same time and over the network."""
+    """Size of the checkpoint. Each rank of the job and each rank of the storage exchange an equal
+    part, rounded up to whole bytes, all at the same time and over the network."""
     storage: RankList
-    """Ranks of the topology that send it. No job has one of them; several jobs can have the same
+    """Ranks of the topology that have it. No job has one of them; several jobs can have the same
     storage."""
 
 
@@ -125,11 +125,14 @@ class Recovery(Model):
     other again. null: for as long as it takes."""
 
     interval: Count | None = None
-    """Iterations between two checkpoints, which take no time to write. After a failure, the job
-    repeats the iterations since the last one; null: no checkpoints, it begins again."""
+    """Iterations between two checkpoints. After a failure, the job repeats the iterations since the
+    last one; null: no checkpoints, it begins again."""
+    write: Checkpoint | None = None
+    """What it writes over the network after each `interval` iterations. It goes on when the storage
+    has all of it, and the time counts to the iteration; null: writing takes no time."""
     restart: Time = Time.parse("0s")
     """Time from when all of its ranks are up until it begins to read the checkpoint."""
-    restore: Restore | None = None
+    restore: Checkpoint | None = None
     """The checkpoint that it reads over the network; null: reading takes no time."""
 
 
@@ -172,7 +175,7 @@ class Job(Model):
     congestion control, its parameters and rates, windows, timeouts, ACKs and recovery. What it does
     not give is as there. The protocol and the format of packets are those of the scenario, and what
     switches do. null: no difference."""
-    restore: Restore | None = None
+    restore: Checkpoint | None = None
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""
     recovery: Recovery = Recovery()
@@ -188,6 +191,16 @@ class Job(Model):
     from 0 on."""
     collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
     """Collective algorithms of the job, if its workload has several collectives."""
+
+    @property
+    def checkpoints(self) -> dict[str, Checkpoint]:
+        """What it reads and writes over the network, by key path."""
+        found = {
+            "restore": self.restore,
+            "recovery.restore": self.recovery.restore,
+            "recovery.write": self.recovery.write,
+        }
+        return {key: one for key, one in found.items() if one is not None}
 
 
 class Work(NamedTuple):

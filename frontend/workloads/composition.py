@@ -6,7 +6,7 @@ nodes and collectives get the name of the job, and timers let the job begin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -42,6 +42,10 @@ class Placed(NamedTuple):
     """Position among the jobs that use these ranks one after another, from 0."""
     times: int = 1
     """How often it does what its plan says."""
+    every: int = 0
+    """After so many iterations, it pauses; 0: never. The nodes of each rank are then in the order
+    of their iterations."""
+    pause: PauseOf | None = None
 
 
 class Start(NamedTuple):
@@ -55,6 +59,10 @@ class Start(NamedTuple):
 
 StartOf = Callable[[Ranks, int], Start]
 """Returns what comes before a job on some ranks, whose trace has so many nodes."""
+
+PauseOf = Callable[[int, tuple[int, ...]], Sequence[Node]]
+"""Returns the nodes with which a job pauses after an iteration, and nodes that are the last of it.
+What comes next waits for the last of the nodes."""
 
 
 class Composition:
@@ -172,9 +180,18 @@ class Composition:
                 + np.where(own.type == NodeType.COLLECTIVE, first, 0).astype(np.uint32),
                 iteration=(own.iteration + turn * span).astype(np.uint32),
             )
-            parts.append(again.later(size, begin))
-            done = tuple((own.last() + size).tolist())
-            size, begin = size + own.size, size + own.size
+            for piece, pauses_after in _pieces(again, turn * span, (turn + 1) * span, job.every):
+                if piece.size:
+                    parts.append(piece.later(size, begin))
+                    done = tuple((piece.last() + size).tolist())
+                    size += piece.size
+                if job.pause is not None and pauses_after is not None:
+                    nodes = job.pause(pauses_after, done)
+                    parts.append(columns(nodes))
+                    size += len(nodes)
+                    begin = size - 1
+                    done = (begin,)
+            begin = size
             first += len(job.plan.issues)
             # The next time begins when this one is done on these ranks.
             timers = [
@@ -209,6 +226,19 @@ class Composition:
             ).astype(np.uint32),
             job=np.full(nodes.size, number, np.uint32),
         )
+
+
+def _pieces(
+    nodes: NodeColumns, first: int, end: int, every: int
+) -> Iterator[tuple[NodeColumns, int | None]]:
+    """Yield the nodes of some iterations up to each pause, and the iteration before it."""
+    if not every:
+        yield nodes, None
+        return
+    for period in range(first // every, -(-end // every)):
+        last = (period + 1) * every
+        own = np.searchsorted(nodes.iteration, [period * every, last]).tolist()
+        yield nodes.part(*own), last - 1 if last <= end else None
 
 
 def _size(parts: Sequence[NodeColumns]) -> int:
