@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from frontend.errors import ScenarioError
@@ -285,6 +286,10 @@ class _Queue:
 def own_plan(work: Work, layout: Layout, ranks: int) -> Plan:
     """Return the plan of a job, in ranks of the job; raise ScenarioError if there is none."""
     try:
-        return work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
+        plan = work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
     except ScenarioError as error:
         raise ScenarioError([work.path(sentence) for sentence in error.problems]) from None
+    if work.job is None or work.job.transport is None:
+        return plan
+    protocol = work.job.transport.protocol
+    return replace(plan, issues=[issue._replace(protocol=protocol) for issue in plan.issues])

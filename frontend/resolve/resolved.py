@@ -15,6 +15,7 @@ from frontend.resolve.failures import Restarts, attempts
 from frontend.resolve.layout import layout
 from frontend.resolve.queueing import Durations, Turn, turns
 from frontend.scenario import Scenario
+from frontend.scenario.transport import Transport
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
 from frontend.transports.tcp import TcpTransport
@@ -78,8 +79,16 @@ class Resolved:
     @property
     def header_bytes(self) -> int:
         """Bytes of a packet on the wire beside its payload."""
-        transport = self.scenario.transport
-        return PROTOCOLS[transport.protocol].wire_header_bytes(transport, self.scenario.links)
+        return self.header_bytes_of(self.scenario.transport.protocol)
+
+    def header_bytes_of(self, protocol: str) -> int:
+        """Return the bytes beside the payload of packets of one of the scenario's protocols."""
+        transport = self._protocols[protocol]
+        return PROTOCOLS[protocol].wire_header_bytes(transport, self.scenario.links)
+
+    @cached_property
+    def _protocols(self) -> dict[str, Transport]:
+        return self.scenario.protocols
 
     @cached_property
     def network(self) -> Network:

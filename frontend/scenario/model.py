@@ -165,6 +165,14 @@ class Scenario(Model):
         }
 
     @property
+    def protocols(self) -> dict[str, Transport]:
+        """The first transport of each protocol: that of the scenario, and then those of jobs."""
+        found: dict[str, Transport] = {}
+        for transport in self.transports.values():
+            found.setdefault(transport.protocol, transport)
+        return found
+
+    @property
     def has_classes(self) -> bool:
         """Whether a job has a traffic class, so that links serve classes one after another."""
         return any(job.traffic_class is not None for job in self.jobs)

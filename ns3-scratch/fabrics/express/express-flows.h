@@ -126,8 +126,8 @@ class ExpressFlows
     const Topology& m_topology;
     const LiveLinks& m_links;
     Transport& m_transport;
-    const uint32_t m_payloadBytes; //!< of a full data packet
-    const uint8_t m_dataClass;     //!< in which the transport sends data
+    const PacketFormats& m_formats;
+    const uint8_t m_dataClass; //!< in which the transport sends data
     const HandshakePlan* m_handshakes{nullptr};
     std::vector<Connection> m_connections; //!< per flow
 };

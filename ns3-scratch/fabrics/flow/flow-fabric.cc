@@ -449,12 +449,13 @@ FlowFabric::PreparePath(uint32_t id)
         isFirst = false;
     }
     const double bytePs = BYTE_PS / static_cast<double>(slowest);
-    const double packet = m_format.GetFullBytes();
+    const PacketFormat& format = m_formats.Get(id);
+    const double packet = format.GetFullBytes();
     const double roundTrip = static_cast<double>(path.latency) + packet * path.forwardingPs +
                              static_cast<double>(AcknowledgementPs(id));
     path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links except the slowest
     const double enough = roundTrip / bytePs;
-    const double initial = limits.initialBytes / m_format.payloadBytes * packet;
+    const double initial = limits.initialBytes / format.payloadBytes * packet;
     if (initial < enough)
     {
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
@@ -464,8 +465,7 @@ FlowFabric::PreparePath(uint32_t id)
     {
         m_paths.EndSlowStart(path);
     }
-    const double limit =
-        limits.fullBytes * packet / m_format.payloadBytes / roundTrip; // [bytes/ps]
+    const double limit = limits.fullBytes * packet / format.payloadBytes / roundTrip; // [bytes/ps]
     LimitPath(id, limit * bytePs < 1 ? limit * BYTE_PS : 0);
 }
 

@@ -50,12 +50,12 @@ Collect(const Topology& topology,
         const LiveLinks& links,
         const FlowRecord& flows)
 {
-    const PacketFormat format = GetPacketFormat(settings);
     Arrivals arrivals;
     arrivals.bytes.resize(links.GetCount());
     for (uint32_t path = 0; path < flows.GetCount(); ++path)
     {
         const TransportSettings& transport = settings.GetTransport(topology.GetTransport(path));
+        const PacketFormat format = GetPacketFormat(transport);
         const auto window = static_cast<uint64_t>(GetWindowLimits(transport).fullBytes);
         const uint64_t payload = std::min(flows.GetBytes(path), window);
         if (payload == 0)
