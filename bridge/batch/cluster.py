@@ -37,7 +37,6 @@ from frontend.scenario.work import Work, work_of_job
 from frontend.schema.base import Problems
 from frontend.schema.events import Failures
 from frontend.topologies import TOPOLOGIES
-from frontend.transports import PROTOCOLS
 from topology_gen.networks.parts import (
     HOST,
     LINK,
@@ -327,9 +326,7 @@ class _Cluster:
 
     def __init__(self, scenario: Scenario, placements: _Placements, fails: _Fails) -> None:
         self._work, self._seed = scenario.work, scenario.seed
-        usual = PROTOCOLS[scenario.transport.protocol].data_class
-        own = [work.job.traffic_class for work in scenario.work if work.job is not None]
-        self._classes = [usual if one is None else one for one in own]
+        self._classes = [scenario.traffic_class_of(work.job) for work in scenario.work]
         self._placements = placements
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links

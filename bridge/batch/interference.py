@@ -13,7 +13,6 @@ from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.scenario.work import all_jobs
-from frontend.transports import PROTOCOLS
 
 TOGETHER = "together"
 """Name of the simulation of all jobs."""
@@ -170,8 +169,7 @@ def _entries(
     """Return an entry of `jobs` for each job, with the ranks and the start that it had."""
     placed = {job.name: job for job in schedule_of(together).jobs}
     data = scenario.resolved()
-    # Beside others with classes, a job without one has that of the transport.
-    usual = PROTOCOLS[scenario.transport.protocol].data_class if scenario.has_classes else None
+    has_classes = scenario.has_classes
     entries = []
     for entry, job in all_jobs(scenario.jobs, scenario.seed):
         if job.name not in placed:
@@ -180,10 +178,10 @@ def _entries(
         set_for = adjustments.get(job.name, Adjustment())
         own["placement"] = list(placed[job.name].ranks)
         own["arrival"] = f"{round(1000 * (_start(placed[job.name]) + set_for.delay_ns))}ps"
-        for traffic_class in (set_for.traffic_class, job.traffic_class, usual):
-            if traffic_class is not None:
-                own["traffic_class"] = traffic_class
-                break
+        if set_for.traffic_class is not None:
+            own["traffic_class"] = set_for.traffic_class
+        elif has_classes:  # also of a job that has that of its transport
+            own["traffic_class"] = scenario.traffic_class_of(job)
         if set_for.route is not None:
             own["route"] = set_for.route
         entries.append(own)

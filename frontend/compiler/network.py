@@ -12,7 +12,6 @@ from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
 from frontend.network_api_pb2 import NetworkEvent, Reconfiguration, Topology
 from frontend.resolve import Resolved
-from frontend.resolve.jobs import rank_classes
 from frontend.resolve.queueing import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
@@ -138,8 +137,8 @@ class Connections:
         """Return the routes of the topology by which paths are chosen for flows of the stream."""
         return flows[:, 2] % self._span if self._takes_turns else flows[:, 2]
 
-    def each(self, flows: Flows, of_job: Sequence[int]) -> NDArray[np.int64]:
-        """Return the value of the job of each flow of the stream; 0 for other traffic.
+    def each(self, flows: Flows, of_job: Sequence[int], other: int = 0) -> NDArray[np.int64]:
+        """Return the value of the job of each flow of the stream.
 
         Parameters
         ----------
@@ -147,9 +146,11 @@ class Connections:
             The flows.
         of_job : sequence of int
             A value for each job of `Scenario.work`.
+        other : int
+            That of other traffic.
         """
         turn = self.turns(flows)
-        return np.where(turn >= 0, np.array(of_job, np.int64)[np.array(self._job)[turn]], 0)
+        return np.where(turn >= 0, np.array(of_job, np.int64)[np.array(self._job)[turn]], other)
 
     def turns(self, flows: Flows) -> NDArray[np.int64]:
         """Return the index in `Resolved.turns` of each flow of the stream; -1: other traffic."""
@@ -212,18 +213,7 @@ def topology_record(resolved: Resolved, flows: Flows, connections: Connections) 
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
         endpoints=endpoints if endpoints > network.ranks else 0,
-        rank_class=rank_classes(resolved.scenario, network.ranks, resolved.turns),
     )
-    if record.rank_class and record.endpoints:
-        jobs = resolved.scenario.jobs
-        first = next(number for number, job in enumerate(jobs) if job.traffic_class is not None)
-        raise resolved.scenario.refusal(
-            RefusedError(
-                f"jobs.{first}.traffic_class",
-                "expected no value, because a collective uses switches that reduce, and these have "
-                "no class",
-            )
-        )
     columns: dict[str, NDArray[np.integer]] = {
         "link_source": network.source,
         "link_target": network.target,
@@ -248,11 +238,35 @@ def topology_record(resolved: Resolved, flows: Flows, connections: Connections) 
     _, others, numbers = transports(resolved)
     if others:
         columns["path_transport"] = np.repeat(connections.each(pairs, numbers), routes.shape[1])
+    if resolved.scenario.has_classes:
+        columns["path_class"] = np.repeat(_classes(resolved, pairs, connections), routes.shape[1])
     if resolved.scenario.switches.buffer_sharing == "pfc":
         columns |= _lossless(record, resolved)
     for name, values in columns.items():
         append(record, name, values)
     return record
+
+
+def _classes(resolved: Resolved, pairs: Flows, connections: Connections) -> NDArray[np.int64]:
+    """Return the traffic class of each flow.
+
+    Raises ScenarioError if it is not known of which job one is.
+    """
+    scenario = resolved.scenario
+    if (pairs[:, :2] >= resolved.network.ranks).all(axis=1).any():
+        raise scenario.refusal(
+            RefusedError(
+                next(
+                    f"jobs.{number}.traffic_class"
+                    for number, job in enumerate(scenario.jobs)
+                    if job.traffic_class is not None
+                ),
+                "expected no value, because a collective uses switches that reduce, and connections "
+                "between these have no class",
+            )
+        )
+    of_job = [scenario.traffic_class_of(work.job) for work in scenario.work]
+    return connections.each(pairs, of_job, scenario.traffic_class_of(None))
 
 
 def add_failures(record: Topology, resolved: Resolved, connections: Connections) -> None:

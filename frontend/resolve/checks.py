@@ -339,8 +339,6 @@ def _classes(scenario: Scenario) -> Problems:
     if not FABRICS[scenario.fabric].has_classes:
         queues = "whose links serve classes one after another"
         yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
-    if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

@@ -14,7 +14,6 @@ from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work, work_of_job
 from frontend.topologies import Layout
 from frontend.topologies.registry import LinkChanges
-from frontend.transports import PROTOCOLS
 from frontend.workloads.composition import Composition, Placed, Start, StartOf
 from frontend.workloads.plan import Node, NodeType, Plan
 from topology_gen import Network
@@ -111,23 +110,6 @@ def _attempt(work: Work, turn: Turn) -> Work:
         "restore": job.recovery.restore if turn.first else job.restore,
     }
     return work_of_job(int(work.prefix.split(".")[1]), work.label, job.model_copy(update=begun))
-
-
-def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[int]:
-    """Return the traffic class of the data of each rank; nothing if no job has a class.
-
-    A rank without a job, or whose job has no class, has that of the transport.
-    """
-    if not scenario.has_classes:
-        return []
-    found = [PROTOCOLS[scenario.transport.protocol].data_class] * ranks
-    works = scenario.work
-    for turn in order:
-        job = works[turn.job].job
-        if job is not None and job.traffic_class is not None:
-            for rank in turn.members:
-                found[rank] = job.traffic_class
-    return found
 
 
 def iterations(work: Work) -> int:

@@ -36,7 +36,7 @@ from frontend.schema.system import System
 from frontend.topologies import TOPOLOGIES
 from frontend.topologies.fat_tree import FatTree
 from frontend.topologies.flat import FlatTopology, HierarchicalTopology
-from frontend.transports import tcp
+from frontend.transports import PROTOCOLS, tcp
 from frontend.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -171,6 +171,12 @@ class Scenario(Model):
         for transport in self.transports.values():
             found.setdefault(transport.protocol, transport)
         return found
+
+    def traffic_class_of(self, job: Job | None) -> int:
+        """Return the traffic class of the data of a job; without one, of other traffic."""
+        if job is not None and job.traffic_class is not None:
+            return job.traffic_class
+        return PROTOCOLS[self.transport_of(job).protocol].data_class
 
     @property
     def has_classes(self) -> bool:

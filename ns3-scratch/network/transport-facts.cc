@@ -28,6 +28,12 @@ GetMostTimeouts(const TransportSettings& settings)
     return settings.UsesRoce() ? settings.roce.retries + 1 : TCP_DATA_RETRIES;
 }
 
+uint8_t
+GetDataClass(const TransportSettings& settings)
+{
+    return static_cast<uint8_t>(settings.UsesRoce() ? settings.roce.dataClass : 0);
+}
+
 PacketFormat
 GetPacketFormat(const TransportSettings& settings)
 {

@@ -76,6 +76,9 @@ inline constexpr uint32_t TCP_DATA_RETRIES = 15;
 /// @return the number of retransmission timeouts in a row after which a flow is given up
 uint32_t GetMostTimeouts(const TransportSettings& settings);
 
+/// @return the traffic class in which the transport sends data
+uint8_t GetDataClass(const TransportSettings& settings);
+
 /// @return the format that follows from the settings of the transport
 PacketFormat GetPacketFormat(const TransportSettings& settings);
 

@@ -305,8 +305,9 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
     Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
     &Topology::endpoints,
-    Limited("rank_class", &Topology::rankClass, Length{RANKS, true}, Range{0, 5}),
+    From{40},
     Limited("path_transport", &Topology::pathTransport, Length{&Topology::pathSource, true}),
+    Limited("path_class", &Topology::pathClass, Length{&Topology::pathSource, true}, Range{0, 5}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

@@ -376,8 +376,8 @@ struct Topology
     std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
     uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
-    std::vector<uint32_t> rankClass;         //!< traffic class of its data; empty: the transport's
     std::vector<uint32_t> pathTransport;     //!< see GetTransport; empty: 0 for all paths
+    std::vector<uint32_t> pathClass;         //!< traffic class of data; empty: the transport's
     Folding folding;
 
     /// @return the number of nodes that send and receive: ranks, and switches that reduce
@@ -412,10 +412,10 @@ struct Topology
         return reconfiguration.intervalPs > 0;
     }
 
-    /// @return true if ports have a queue for each traffic class, and ranks send in their own
+    /// @return true if ports have a queue for each traffic class, and flows have one of them
     bool HasClasses() const
     {
-        return !rankClass.empty();
+        return !pathClass.empty();
     }
 
     /// @return true if jobs fail

@@ -330,11 +330,8 @@ ValidateTopology(const Stream& stream)
             {topology.pauseFrameBytes});
     Require(topology.pauseFrameBytes == 0 || !topology.HasCircuits(),
             "topology: circuits change the links, so switches cannot pause them");
-    Require(!topology.HasClasses() ||
-                (!topology.HasCircuits() && topology.GetEndpoints() == topology.ranks),
-            "topology: ranks have traffic classes, so there are neither circuits nor endpoints "
-            "that are no ranks",
-            {});
+    Require(!topology.HasClasses() || !topology.HasCircuits(),
+            "topology: paths have traffic classes, so there are no circuits");
     ValidateEvents(stream);
     for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {

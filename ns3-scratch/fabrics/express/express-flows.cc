@@ -4,8 +4,6 @@
 
 #include "fabrics/express/express-flows.h"
 
-#include "transport/pulled-sender.h"
-
 #include "ns3/data-rate.h"
 
 #include <algorithm>
@@ -20,10 +18,12 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
       m_links(setup.links),
       m_transport(transport),
       m_formats(setup.formats),
-      m_dataClass(transport.GetPulled() == nullptr ? uint8_t{0}
-                                                   : transport.GetPulled()->GetTrafficClass()),
       m_connections(setup.topology.pathSource.size())
 {
+    for (uint32_t number = 0; number < setup.settings.CountTransports(); ++number)
+    {
+        m_dataClasses.push_back(cosim::GetDataClass(setup.settings.GetTransport(number)));
+    }
     for (FlowId flow = 0; flow < m_connections.size(); ++flow)
     {
         m_connections[flow].reverse = setup.paths.GetReverse(flow);

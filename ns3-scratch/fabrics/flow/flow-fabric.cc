@@ -41,11 +41,10 @@ ListClasses(const Topology& topology)
     std::vector<uint8_t> classes;
     if (topology.HasClasses())
     {
-        const std::set<uint32_t, std::greater<>> used(topology.rankClass.begin(),
-                                                      topology.rankClass.end());
-        std::ranges::transform(topology.pathSource, std::back_inserter(classes), [&](Rank source) {
-            const auto own = used.find(topology.rankClass[source]);
-            return static_cast<uint8_t>(std::distance(used.begin(), own));
+        const std::set<uint32_t, std::greater<>> used(topology.pathClass.begin(),
+                                                      topology.pathClass.end());
+        std::ranges::transform(topology.pathClass, std::back_inserter(classes), [&](uint32_t one) {
+            return static_cast<uint8_t>(std::distance(used.begin(), used.find(one)));
         });
     }
     return classes;
