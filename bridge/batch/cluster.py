@@ -136,6 +136,7 @@ class _Placements:
     def __init__(self, scenario: Scenario, simulate: Simulate, most: int | None) -> None:
         self.resolved = resolve(scenario)
         self._data = scenario.resolved() | {"queueing": "none"}
+        self._has_classes = scenario.has_classes
         self._simulate = simulate
         self._most = most
         self._shapes = Shapes(self.resolved)
@@ -189,6 +190,8 @@ class _Placements:
         entry = int(work.prefix.split(".")[1])
         own = self._data["jobs"][entry] | {"name": work.job.name, "arrivals": None, "ranks": None}
         own |= {"placement": list(members), "arrival": "0s"}
+        if self._has_classes:  # ports have the same queues as with the others
+            own["traffic_class"] = self.resolved.scenario.traffic_class_of(work.job)
         own["iterations"] = iterations(work)
         result = self._simulate(load_scenario(self._data | {"jobs": [own]}))
         (job,) = result.jobs or (None,)

@@ -13,6 +13,7 @@ from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.scenario.work import all_jobs
+from frontend.schema.ports import TRAFFIC_CLASSES
 
 TOGETHER = "together"
 """Name of the simulation of all jobs."""
@@ -138,6 +139,9 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     """
     data = scenario.resolved()
     data["queueing"] = "none"
+    if lossy := scenario.lossy_classes:  # also if the jobs with another protocol are not there
+        paused = [one for one in TRAFFIC_CLASSES if one not in lossy]
+        data["switches"]["pfc"]["classes"] = paused
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
     return [
         Point(f"alone-{own['name']}", load_scenario(data | {"jobs": [own]}))

@@ -228,8 +228,8 @@ def test_connections_between_switches_that_reduce_have_no_class() -> None:
 
 @pytest.mark.parametrize("network", ["tcp", "roce", "lossless", "flow"], indirect=True)
 def test_jobs_that_wait_for_the_same_ranks_have_their_own_classes(network) -> None:
-    """The first job of the ranks 0 and 2 goes before the bulk transfer beside it, and the second one
-    waits for its end. A rank then sends in two classes."""
+    """The first job of the ranks 0 and 2 goes before the bulk transfer beside it, and the second
+    one waits for its end. A rank then sends in two classes."""
     short = LONG | {"bytes": "4MB"}
     jobs = [
         job("bulk", LONG, placement=[1, 3], traffic_class=2),

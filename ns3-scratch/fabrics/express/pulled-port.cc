@@ -23,6 +23,10 @@ PulledPort::PulledPort(const PortSetup& setup)
     {
         m_buffers.emplace_back(setup.buffer, *this);
     }
+    for (const auto& [trafficClass, marking] : setup.markings)
+    {
+        m_buffers[trafficClass].SetMarking(marking);
+    }
 }
 
 void
