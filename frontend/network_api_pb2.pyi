@@ -283,7 +283,7 @@ class System(_message.Message):
     def __init__(self, scheduling: _Optional[_Union[System.Scheduling, str]] = ..., concurrent_chunks: _Optional[_Iterable[int]] = ..., injection_latency_ps: _Optional[int] = ..., reduction_bytes_per_s: _Optional[int] = ..., message_by_message: bool = ..., admission: _Optional[_Union[System.Admission, str]] = ..., send: _Optional[_Union[HostCost, _Mapping]] = ..., receive: _Optional[_Union[HostCost, _Mapping]] = ..., flows_per_pair: _Optional[int] = ..., slots_per_level: bool = ..., chunk_order: _Optional[_Union[System.ChunkOrder, str]] = ...) -> None: ...
 
 class Topology(_message.Message):
-    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed", "pause_frame_bytes", "reserve_bytes", "resume_bytes", "link_headroom_bytes", "link_share_ppm", "endpoints", "rank_class", "path_transport")
+    __slots__ = ("ranks", "nodes", "dimensions", "link_source", "link_target", "link_rate_bps", "link_latency_ps", "link_buffer_bytes", "link_ecn_threshold_bytes", "link_dimension", "path_source", "path_target", "path_begin", "path_links", "forwarding_delay_ps", "reconfiguration", "ranks_forward", "link_loss_ppb", "events", "detection_ps", "reroute", "shared_memory_alpha_ppm", "spread", "flowlet_gap_ps", "shared_links", "traffic", "loss_seed", "node_names", "marks_at_dequeue", "link_ecn_full_bytes", "ecn_chance_ppb", "ecn_seed", "pause_frame_bytes", "reserve_bytes", "resume_bytes", "link_headroom_bytes", "link_share_ppm", "endpoints", "path_transport", "path_class", "markings", "lossy_classes")
     class Spread(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         FLOW: _ClassVar[Topology.Spread]
@@ -330,8 +330,10 @@ class Topology(_message.Message):
     LINK_HEADROOM_BYTES_FIELD_NUMBER: _ClassVar[int]
     LINK_SHARE_PPM_FIELD_NUMBER: _ClassVar[int]
     ENDPOINTS_FIELD_NUMBER: _ClassVar[int]
-    RANK_CLASS_FIELD_NUMBER: _ClassVar[int]
     PATH_TRANSPORT_FIELD_NUMBER: _ClassVar[int]
+    PATH_CLASS_FIELD_NUMBER: _ClassVar[int]
+    MARKINGS_FIELD_NUMBER: _ClassVar[int]
+    LOSSY_CLASSES_FIELD_NUMBER: _ClassVar[int]
     ranks: int
     nodes: int
     dimensions: _containers.RepeatedScalarFieldContainer[str]
@@ -370,9 +372,25 @@ class Topology(_message.Message):
     link_headroom_bytes: _containers.RepeatedScalarFieldContainer[int]
     link_share_ppm: _containers.RepeatedScalarFieldContainer[int]
     endpoints: int
-    rank_class: _containers.RepeatedScalarFieldContainer[int]
     path_transport: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ..., endpoints: _Optional[int] = ..., rank_class: _Optional[_Iterable[int]] = ..., path_transport: _Optional[_Iterable[int]] = ...) -> None: ...
+    path_class: _containers.RepeatedScalarFieldContainer[int]
+    markings: _containers.RepeatedCompositeFieldContainer[ClassMarking]
+    lossy_classes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ranks: _Optional[int] = ..., nodes: _Optional[int] = ..., dimensions: _Optional[_Iterable[str]] = ..., link_source: _Optional[_Iterable[int]] = ..., link_target: _Optional[_Iterable[int]] = ..., link_rate_bps: _Optional[_Iterable[int]] = ..., link_latency_ps: _Optional[_Iterable[int]] = ..., link_buffer_bytes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_dimension: _Optional[_Iterable[int]] = ..., path_source: _Optional[_Iterable[int]] = ..., path_target: _Optional[_Iterable[int]] = ..., path_begin: _Optional[_Iterable[int]] = ..., path_links: _Optional[_Iterable[int]] = ..., forwarding_delay_ps: _Optional[int] = ..., reconfiguration: _Optional[_Union[Reconfiguration, _Mapping]] = ..., ranks_forward: bool = ..., link_loss_ppb: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[_Union[NetworkEvent, _Mapping]]] = ..., detection_ps: _Optional[int] = ..., reroute: bool = ..., shared_memory_alpha_ppm: _Optional[int] = ..., spread: _Optional[_Union[Topology.Spread, str]] = ..., flowlet_gap_ps: _Optional[int] = ..., shared_links: _Optional[int] = ..., traffic: _Optional[_Iterable[_Union[Traffic, _Mapping]]] = ..., loss_seed: _Optional[int] = ..., node_names: _Optional[_Iterable[str]] = ..., marks_at_dequeue: bool = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., ecn_seed: _Optional[int] = ..., pause_frame_bytes: _Optional[int] = ..., reserve_bytes: _Optional[int] = ..., resume_bytes: _Optional[int] = ..., link_headroom_bytes: _Optional[_Iterable[int]] = ..., link_share_ppm: _Optional[_Iterable[int]] = ..., endpoints: _Optional[int] = ..., path_transport: _Optional[_Iterable[int]] = ..., path_class: _Optional[_Iterable[int]] = ..., markings: _Optional[_Iterable[_Union[ClassMarking, _Mapping]]] = ..., lossy_classes: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class ClassMarking(_message.Message):
+    __slots__ = ("classes", "link_ecn_threshold_bytes", "link_ecn_full_bytes", "ecn_chance_ppb", "marks_at_dequeue")
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
+    LINK_ECN_THRESHOLD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LINK_ECN_FULL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ECN_CHANCE_PPB_FIELD_NUMBER: _ClassVar[int]
+    MARKS_AT_DEQUEUE_FIELD_NUMBER: _ClassVar[int]
+    classes: _containers.RepeatedScalarFieldContainer[int]
+    link_ecn_threshold_bytes: _containers.RepeatedScalarFieldContainer[int]
+    link_ecn_full_bytes: _containers.RepeatedScalarFieldContainer[int]
+    ecn_chance_ppb: int
+    marks_at_dequeue: bool
+    def __init__(self, classes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., marks_at_dequeue: bool = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
     __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm", "job", "paths")

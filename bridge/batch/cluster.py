@@ -37,7 +37,6 @@ from frontend.scenario.work import SINGLE, Work, work_of_job
 from frontend.schema.base import Problems
 from frontend.schema.events import Failures
 from frontend.topologies import TOPOLOGIES
-from frontend.transports import PROTOCOLS
 from topology_gen.networks.parts import (
     HOST,
     LINK,
@@ -137,6 +136,7 @@ class _Placements:
     def __init__(self, scenario: Scenario, simulate: Simulate, most: int | None) -> None:
         self.resolved = resolve(scenario)
         self._data = scenario.resolved() | {"queueing": "none", "mix": None}
+        self._has_classes = scenario.has_classes
         self._simulate = simulate
         self._most = most
         self._shapes = Shapes(self.resolved)
@@ -189,6 +189,8 @@ class _Placements:
         assert work.job is not None
         own = self._data["jobs"][work.entry] | {"name": work.job.name, "ranks": None, **SINGLE}
         own |= {"placement": list(members), "arrival": "0s"}
+        if self._has_classes:  # ports have the same queues as with the others
+            own["traffic_class"] = self.resolved.scenario.traffic_class_of(work.job)
         own["iterations"] = iterations(work)
         result = self._simulate(load_scenario(self._data | {"jobs": [own]}))
         (job,) = result.jobs or (None,)
@@ -328,9 +330,7 @@ class _Cluster:
 
     def __init__(self, scenario: Scenario, placements: _Placements, fails: _Fails) -> None:
         self._work, self._seed = scenario.work, scenario.seed
-        usual = PROTOCOLS[scenario.transport.protocol].data_class
-        own = [work.job.traffic_class for work in scenario.work if work.job is not None]
-        self._classes = [usual if one is None else one for one in own]
+        self._classes = [scenario.traffic_class_of(work.job) for work in scenario.work]
         self._placements = placements
         resolved = placements.resolved
         self._ranks, self._links = resolved.ranks, resolved.network.links

@@ -14,7 +14,7 @@ from bridge.results.result import Result
 from frontend import Scenario, load_scenario
 from frontend.resolve.failures import fails
 from frontend.scenario.work import SINGLE
-from frontend.transports import PROTOCOLS
+from frontend.schema.ports import TRAFFIC_CLASSES
 
 TOGETHER = "together"
 """Name of the simulation of all jobs."""
@@ -144,6 +144,9 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
             "have other ranks alone than beside others"
         )
     data = scenario.resolved() | {"queueing": "none", "mix": None}
+    if lossy := scenario.lossy_classes:  # also if the jobs with another protocol are not there
+        paused = [one for one in TRAFFIC_CLASSES if one not in lossy]
+        data["switches"]["pfc"]["classes"] = paused
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
     return [
         Point(f"alone-{own['name']}", load_scenario(data | {"jobs": [own]}))
@@ -175,8 +178,7 @@ def _entries(
     """Return an entry of `jobs` for each job, with the ranks and the start that it had."""
     placed = {job.name: job for job in schedule_of(together).jobs}
     data = scenario.resolved()
-    # Beside others with classes, a job without one has that of the transport.
-    usual = PROTOCOLS[scenario.transport.protocol].data_class if scenario.has_classes else None
+    has_classes = scenario.has_classes
     entries = []
     for work in scenario.work:
         job = work.job
@@ -186,10 +188,10 @@ def _entries(
         set_for = adjustments.get(job.name, Adjustment())
         own["placement"] = list(placed[job.name].ranks)
         own["arrival"] = f"{round(1000 * (placed[job.name].start_ns + set_for.delay_ns))}ps"
-        for traffic_class in (set_for.traffic_class, job.traffic_class, usual):
-            if traffic_class is not None:
-                own["traffic_class"] = traffic_class
-                break
+        if set_for.traffic_class is not None:
+            own["traffic_class"] = set_for.traffic_class
+        elif has_classes:  # also of a job that has that of its transport
+            own["traffic_class"] = scenario.traffic_class_of(job)
         if set_for.route is not None:
             own["route"] = set_for.route
         entries.append(own)

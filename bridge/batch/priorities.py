@@ -23,7 +23,7 @@ import numpy as np
 
 from bridge.batch.phases import Pattern
 from bridge.results.result import Result
-from frontend.scenario.work import TRAFFIC_CLASSES
+from frontend.schema.ports import TRAFFIC_CLASSES
 
 _MOST_ORDERS = 120
 """Topological orders that are tried: all of five jobs; of more jobs, fewer random ones."""

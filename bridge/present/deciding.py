@@ -200,8 +200,13 @@ def _listed(texts: Sequence[str], word: str) -> str:
 
 
 def _timeout_key(result: Result) -> str:
-    """Return the key of the retransmission timeout: that of RoCE, or of TCP."""
-    return "transport.min_rto" if result.rdma is None else "transport.timeout"
+    """Return the key of the retransmission timeout in the scenario's transport, RoCE or TCP.
+
+    Some jobs may have the other protocol.
+    """
+    transport = result.scenario.get("transport")
+    is_tcp = isinstance(transport, Mapping) and transport.get("protocol") == "tcp"
+    return "transport.min_rto" if is_tcp or result.rdma is None else "transport.timeout"
 
 
 def _least_timeout(result: Result) -> str:

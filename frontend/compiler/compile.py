@@ -28,6 +28,7 @@ from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
 from frontend.stream import VERSION, append, encode
 from frontend.topologies import TOPOLOGIES
+from frontend.transports.tcp import PROTOCOL as TCP
 from frontend.workloads.plan import Plan
 
 _TURNED = ("op", "peer", "offset", "count", "target", "route", "offset_turn", "target_turn")
@@ -168,7 +169,7 @@ def add_events(record: api.Topology, resolved: Resolved, route: int) -> None:
         record.ranks_forward = network.ranks_forward
     switches = scenario.switches
     if switches.buffer_sharing == "dynamic":
-        record.shared_memory_alpha_ppm = max(1, round(switches.buffer_alpha * _PPM))
+        record.shared_memory_alpha_ppm = networks.alpha_ppm(switches)
     _add_routing(record, resolved)
 
 
@@ -248,8 +249,8 @@ def marks(scenario: Scenario) -> set[tuple[int, int]]:
     """
     if not marks_by_rate(scenario) or TOPOLOGIES[scenario.topology.family].optimised:
         return set()
-    network = resolve(scenario).network
-    lengths = network.ecn_threshold_bytes
+    resolved = resolve(scenario)
+    network, lengths = resolved.network, resolved.marking(TCP.name)
     is_marking = lengths > 0
     return {*zip(network.rate_bps[is_marking].tolist(), lengths[is_marking].tolist(), strict=True)}
 

@@ -10,12 +10,12 @@ from frontend.collectives.program.composition import AnyProgram, Composition
 from frontend.collectives.program.program import Op
 from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
-from frontend.network_api_pb2 import NetworkEvent, Reconfiguration, Topology
+from frontend.network_api_pb2 import ClassMarking, NetworkEvent, Reconfiguration, Topology
 from frontend.resolve import Resolved
-from frontend.resolve.jobs import rank_classes
 from frontend.resolve.turns import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
+from frontend.schema.ports import Switches
 from frontend.stream import append
 from frontend.transports import PROTOCOLS
 from topology_gen.networks.shards import routes_of_turn
@@ -145,8 +145,8 @@ class Connections:
         turn, own = np.divmod(flows[:, 2], self._span)
         return turn * self._between + own
 
-    def each(self, flows: Flows, of_job: Sequence[int]) -> NDArray[np.int64]:
-        """Return the value of the job of each flow of the stream; 0 for other traffic.
+    def each(self, flows: Flows, of_job: Sequence[int], other: int = 0) -> NDArray[np.int64]:
+        """Return the value of the job of each flow of the stream.
 
         Parameters
         ----------
@@ -154,9 +154,11 @@ class Connections:
             The flows.
         of_job : sequence of int
             A value for each job of `Scenario.work`.
+        other : int
+            That of other traffic.
         """
         turn = self.turns(flows)
-        return np.where(turn >= 0, np.array(of_job, np.int64)[np.array(self._job)[turn]], 0)
+        return np.where(turn >= 0, np.array(of_job, np.int64)[np.array(self._job)[turn]], other)
 
     def turns(self, flows: Flows) -> NDArray[np.int64]:
         """Return the index in `Resolved.turns` of each flow of the stream; -1: other traffic."""
@@ -219,47 +221,89 @@ def topology_record(resolved: Resolved, flows: Flows, connections: Connections) 
         forwarding_delay_ps=network.forwarding_delay_ps,
         reconfiguration=reconfiguration(resolved),
         endpoints=endpoints if endpoints > network.ranks else 0,
-        rank_class=rank_classes(resolved.scenario, network.ranks, resolved.turns),
     )
-    if record.rank_class and record.endpoints:
-        jobs = resolved.scenario.jobs
-        first = next(number for number, job in enumerate(jobs) if job.traffic_class is not None)
-        raise resolved.scenario.refusal(
-            RefusedError(
-                f"jobs.{first}.traffic_class",
-                "expected no value, because a collective uses switches that reduce, and these have "
-                "no class",
-            )
-        )
     columns: dict[str, NDArray[np.integer]] = {
         "link_source": network.source,
         "link_target": network.target,
         "link_rate_bps": network.rate_bps,
         "link_latency_ps": network.latency_ps,
         "link_buffer_bytes": network.buffer_bytes,
-        "link_ecn_threshold_bytes": network.ecn_threshold_bytes,
         "link_dimension": network.dimension,
         "path_source": paths.source,
         "path_target": paths.target,
         "path_begin": paths.begin,
         "path_links": paths.links,
     }
-    if (thresholds := resolved.thresholds(network.rate_bps, network.buffer_bytes)) is not None:
-        begin = network.ecn_threshold_bytes
-        if (thresholds.end > thresholds.begin).any():
-            end = np.maximum(thresholds.end, begin)
-            columns["link_ecn_full_bytes"] = np.where(begin > 0, end, 0)
-            record.ecn_chance_ppb = round(thresholds.chance * _PPB)
-            record.ecn_seed = resolved.scenario.seed
-        record.marks_at_dequeue = thresholds.at_dequeue
+    protocol, *more = resolved.scenario.protocols
+    columns |= _marking(record, resolved, protocol)
     _, others, numbers = transports(resolved)
     if others:
         columns["path_transport"] = np.repeat(connections.each(pairs, numbers), routes.shape[1])
+    if resolved.scenario.has_classes:
+        columns["path_class"] = np.repeat(_classes(resolved, pairs, connections), routes.shape[1])
+        for other in more:
+            _add_marking(record, resolved, other)
+    if record.ecn_chance_ppb or any(one.ecn_chance_ppb for one in record.markings):
+        record.ecn_seed = resolved.scenario.seed
     if resolved.scenario.switches.buffer_sharing == "pfc":
         columns |= _lossless(record, resolved)
     for name, values in columns.items():
         append(record, name, values)
     return record
+
+
+def _marking(
+    record: Topology | ClassMarking, resolved: Resolved, protocol: str
+) -> dict[str, NDArray[np.uint64]]:
+    """Write how packets of a protocol are marked; return the queue lengths for each link."""
+    network = resolved.network
+    begin = resolved.marking(protocol)
+    columns = {"link_ecn_threshold_bytes": begin}
+    thresholds = resolved.thresholds(network.rate_bps, network.buffer_bytes, protocol)
+    if thresholds is None:
+        return columns
+    if (thresholds.end > thresholds.begin).any():
+        columns["link_ecn_full_bytes"] = np.where(begin > 0, np.maximum(thresholds.end, begin), 0)
+        record.ecn_chance_ppb = round(thresholds.chance * _PPB)
+    record.marks_at_dequeue = thresholds.at_dequeue
+    return columns
+
+
+def _add_marking(record: Topology, resolved: Resolved, protocol: str) -> None:
+    """Write how packets of a protocol are marked that only jobs have."""
+    scenario = resolved.scenario
+    jobs = [job for job in scenario.jobs if scenario.transport_of(job).protocol == protocol]
+    marking = record.markings.add(classes=sorted(set(map(scenario.traffic_class_of, jobs))))
+    for name, values in _marking(marking, resolved, protocol).items():
+        append(marking, name, values)
+
+
+def _classes(resolved: Resolved, pairs: Flows, connections: Connections) -> NDArray[np.int64]:
+    """Return the traffic class of each flow.
+
+    Raises ScenarioError if it is not known of which job one is.
+    """
+    scenario = resolved.scenario
+    if (pairs[:, :2] >= resolved.network.ranks).all(axis=1).any():
+        raise scenario.refusal(
+            RefusedError(
+                _first_class(scenario),
+                "expected no value, because a collective uses switches that reduce, and "
+                "connections between these have no class",
+            )
+        )
+    of_job = [scenario.traffic_class_of(work.job) for work in scenario.work]
+    return connections.each(pairs, of_job, scenario.traffic_class_of(None))
+
+
+def _first_class(scenario: Scenario) -> str:
+    """Return the key path that gives a job another traffic class than other traffic has."""
+    for number, job in enumerate(scenario.jobs):
+        if job.traffic_class is not None:
+            return f"jobs.{number}.traffic_class"
+        if scenario.transport_of(job).protocol != scenario.transport.protocol:
+            return f"jobs.{number}.transport.protocol"
+    return "jobs"
 
 
 def add_failures(record: Topology, resolved: Resolved, connections: Connections) -> None:
@@ -287,13 +331,18 @@ def add_failures(record: Topology, resolved: Resolved, connections: Connections)
         )
 
 
+def alpha_ppm(switches: Switches) -> int:
+    """Return the longest queue of a port over the free memory, in parts of 10^6."""
+    return max(1, round(switches.buffer_alpha * _PPM))
+
+
 def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.integer]]:
     """Write what lossless switches keep, and return what they keep for each link.
 
     Raises ScenarioError if the memory of a switch is too small.
     """
     network, pfc = resolved.network, resolved.scenario.switches.pfc
-    packet = resolved.payload_bytes + resolved.header_bytes
+    packet = resolved.largest_packet_bytes
     rate, latency = network.rate_bps.astype(float), network.latency_ps.astype(float)
     way = np.ceil(rate * latency / 8e12)
     formula = pfc.headroom.written()
@@ -308,6 +357,9 @@ def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.inte
     doublings = np.maximum(0, np.floor(np.log2(rate / slowest)))
     share = np.minimum(np.maximum(1, np.round(pfc.alpha * 2**doublings * _PPM)), 2**32 - 1)
     record.pause_frame_bytes = pfc.frame
+    if lossy := resolved.scenario.lossy_classes:
+        record.lossy_classes.extend(lossy)
+        record.shared_memory_alpha_ppm = alpha_ppm(resolved.scenario.switches)
     record.reserve_bytes = pfc.reserve
     record.resume_bytes = pfc.resume_offset
     memory = np.bincount(network.source, network.buffer_bytes.astype(float), network.nodes)

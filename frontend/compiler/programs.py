@@ -295,7 +295,9 @@ class ProgramLibrary:
             layout=self.resolved.layout,
             rings=issue.rings,
             seed=scenario.seed,
-            header_bytes=self.resolved.header_bytes,
+            header_bytes=self.resolved.header_bytes_of(
+                issue.protocol or scenario.transport.protocol
+            ),
             network=lambda: self.resolved.network,
             hop_ps=2 * scenario.system.injection_latency,
             root=every[:size].index(issue.root) if issue.operation in ROOTED else 0,

@@ -18,6 +18,7 @@ from frontend.scenario.work import Work
 from frontend.schema.base import Problems
 from frontend.schema.outputs import ranks_of
 from frontend.schema.ports import PPP_HEADER_BYTES
+from frontend.schema.transport import Transport
 from frontend.topologies import TOPOLOGIES, Layout
 from frontend.transports import PROTOCOLS
 
@@ -98,13 +99,13 @@ def _routing(scenario: Scenario) -> Problems:
     routing = scenario.routing
     fabric = FABRICS[scenario.fabric]
     circuits = TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology)
-    protocol = scenario.transport.protocol
-    if circuits and not PROTOCOLS[protocol].changes_circuits():
-        yield (
-            "transport.protocol",
-            "expected tcp, because topology.reconfiguration is given, and connections pause while "
-            "circuits change",
-        )
+    for path, transport in scenario.transports.items():
+        if circuits and not PROTOCOLS[transport.protocol].changes_circuits():
+            yield (
+                f"{path}.protocol",
+                "expected tcp, because topology.reconfiguration is given, and connections pause "
+                "while circuits change",
+            )
     changing = [number for number, event in enumerate(scenario.events) if is_link_event(event)]
     if changing and circuits:
         yield (
@@ -240,6 +241,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
         yield from _jobs(scenario)
         yield from _storage(scenario, made.ranks)
         yield from _transports(scenario)
+        yield from _protocols(scenario)
         yield from _failures(scenario)
         yield from _classes(scenario)
         yield from _routes(scenario)
@@ -297,33 +299,60 @@ def _storage(scenario: Scenario, ranks: int) -> Problems:
 
 
 def _transports(scenario: Scenario) -> Problems:
-    """Check that the transports of jobs differ from the scenario's only in what hosts do."""
-    whole, fabric = scenario.transport, FABRICS[scenario.fabric]
-    protocol = PROTOCOLS[whole.protocol]
+    """Check that transports of a protocol differ only in what hosts do."""
+    fabric, transports = FABRICS[scenario.fabric], scenario.transports
+    first = {scenario.transport.protocol: "transport"}
     for number, job in enumerate(scenario.jobs):
         if job.transport is None:
             continue
         prefix, own = f"jobs.{number}.", scenario.transport_of(job)
-        if own.protocol != whole.protocol:
-            yield (
-                f"{prefix}transport.protocol",
-                f"expected {whole.protocol}, because packets of all jobs have the format of the "
-                "scenario's transport",
-            )
+        protocol = PROTOCOLS[own.protocol]
+        like = first.setdefault(own.protocol, f"{prefix}transport")
         for key, because in protocol.of_network.items():
-            if getattr(own, key) != getattr(whole, key):
+            path = "transport" if key in Transport.model_fields else like
+            if getattr(own, key) != getattr(transports[path], key):
                 yield (
                     f"{prefix}transport.{key}",
-                    f"expected the value of transport.{key}, or none, because {because}",
+                    f"expected the value of {path}.{key}, or none, because {because}",
                 )
         found = (
-            *protocol.format_problems(whole, own),
+            *protocol.format_problems(transports[like], own),
             *protocol.problems(own, scenario.links, fabric),
         )
         # A key that the job does not give is one of the scenario.
         given = re.compile(rf"\b(?=transport\.({'|'.join(job.transport.model_fields_set)})\b)")
         for path, expected in found:
             yield given.sub(prefix, path), given.sub(prefix, expected)
+
+
+def _protocols(scenario: Scenario) -> Problems:
+    """Check that two protocols can share the links, if jobs have another one."""
+    if len(scenario.protocols) == 1:
+        return
+    for path, transport in scenario.transports.items():
+        if getattr(transport, "header", "ethernet") != "ethernet":
+            yield (
+                f"{path}.header",
+                "expected ethernet, because ns3 cuts the transmission times of all packets, and "
+                "there is tcp, too",
+            )
+    if scenario.switches.buffer_unit != "bytes":
+        yield (
+            "switches.buffer_unit",
+            f"expected bytes, because packets of {' and '.join(scenario.protocols)} have different "
+            "sizes",
+        )
+    if not scenario.has_classes:
+        return
+    used = {scenario.traffic_class_of(None): scenario.transport.protocol}
+    for number, job in enumerate(scenario.jobs):
+        level, protocol = scenario.traffic_class_of(job), scenario.transport_of(job).protocol
+        if used.setdefault(level, protocol) != protocol:
+            yield (
+                f"jobs.{number}.traffic_class",
+                f"expected another class than {level}, which has {used[level]}, because switches "
+                f"mark packets of {protocol} in another way",
+            )
 
 
 def _failures(scenario: Scenario) -> Problems:
@@ -348,8 +377,6 @@ def _classes(scenario: Scenario) -> Problems:
     if not FABRICS[scenario.fabric].has_classes:
         queues = "whose links serve classes one after another"
         yield "fabric", f"expected {_either(CLASSED)}, {queues}, {because}"
-    if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and a rank has one class for the whole run"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
 

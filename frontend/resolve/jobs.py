@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,6 @@ from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work, work_of_job
 from frontend.topologies import Layout
 from frontend.topologies.registry import LinkChanges, Provisioning
-from frontend.transports import PROTOCOLS
 from frontend.workloads.composition import Composition, Placed, Start, StartOf
 from frontend.workloads.plan import Node, NodeType, Plan
 from topology_gen import Network
@@ -137,23 +137,6 @@ def _attempt(work: Work, turn: Turn) -> Work:
     return work_of_job(work.entry, work.label, job.model_copy(update=begun))
 
 
-def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[int]:
-    """Return the traffic class of the data of each rank; nothing if no job has a class.
-
-    A rank without a job, or whose job has no class, has that of the transport.
-    """
-    if not scenario.has_classes:
-        return []
-    found = [PROTOCOLS[scenario.transport.protocol].data_class] * ranks
-    works = scenario.work
-    for turn in order:
-        job = works[turn.job].job
-        if job is not None and job.traffic_class is not None:
-            for rank in turn.members:
-                found[rank] = job.traffic_class
-    return found
-
-
 def _waits(job: Job) -> bool:
     reads_or_writes = job.restore is not None or job.recovery.write is not None
     return bool(job.arrival) or times(job) > 1 or reads_or_writes
@@ -248,6 +231,10 @@ class _Queue:
 def own_plan(work: Work, layout: Layout, ranks: int) -> Plan:
     """Return the plan of a job, in ranks of the job; raise ScenarioError if there is none."""
     try:
-        return work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
+        plan = work.kind.plan(work.workload, _OfJob(layout, ranks), work.collective)
     except ScenarioError as error:
         raise ScenarioError([work.path(sentence) for sentence in error.problems]) from None
+    if work.job is None or work.job.transport is None:
+        return plan
+    protocol = work.job.transport.protocol
+    return replace(plan, issues=[issue._replace(protocol=protocol) for issue in plan.issues])

@@ -14,8 +14,10 @@ from frontend.resolve.checks import check_graph
 from frontend.resolve.layout import layout
 from frontend.resolve.turns import Told, Turn, turns
 from frontend.scenario import Scenario
+from frontend.scenario.transport import Transport
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
+from frontend.transports.tcp import PROTOCOL as TCP
 from frontend.transports.tcp import TcpTransport
 from frontend.workloads import Plan
 from topology_gen import Network
@@ -49,17 +51,26 @@ class Resolved:
         return self.layout.ranks
 
     def thresholds(
-        self, rates: NDArray[np.uint64], buffers: NDArray[np.uint64]
+        self, rates: NDArray[np.uint64], buffers: NDArray[np.uint64], protocol: str = ""
     ) -> Thresholds | None:
         """Return where links with some rates and buffers begin to mark packets; None: nowhere.
 
         A threshold that follows from a rate leaves half of the buffer for what comes after a mark.
+
+        Parameters
+        ----------
+        rates, buffers : array
+            The rates and buffers of the links.
+        protocol : str, optional
+            The protocol of the packets; by default, that of the scenario.
         """
+        name = protocol or self.scenario.transport.protocol
         found = None
         for transport in self.scenario.transports.values():
-            protocol = PROTOCOLS[transport.protocol]
-            found = found or protocol.thresholds(transport, self.scenario.switches, rates)
-        if found is None or not marks_by_rate(self.scenario):
+            if transport.protocol == name:
+                marking = PROTOCOLS[name].thresholds(transport, self.scenario.switches, rates)
+                found = found or marking
+        if found is None or name != TCP.name or not marks_by_rate(self.scenario):
             return found
         most = np.where(buffers > 0, np.maximum(buffers // 2, 1), found.begin)
         begin = np.minimum(found.begin, most)
@@ -74,25 +85,48 @@ class Resolved:
     @property
     def header_bytes(self) -> int:
         """Bytes of a packet on the wire beside its payload."""
-        transport = self.scenario.transport
-        return PROTOCOLS[transport.protocol].wire_header_bytes(transport, self.scenario.links)
+        return self.header_bytes_of(self.scenario.transport.protocol)
+
+    def header_bytes_of(self, protocol: str) -> int:
+        """Return the bytes beside the payload of packets of one of the scenario's protocols."""
+        transport = self._protocols[protocol]
+        return PROTOCOLS[protocol].wire_header_bytes(transport, self.scenario.links)
+
+    @property
+    def largest_packet_bytes(self) -> int:
+        """Size of the largest packet on the wire, of all protocols."""
+        return max(
+            PROTOCOLS[name].payload_bytes(transport, self.scenario.links)
+            + self.header_bytes_of(name)
+            for name, transport in self._protocols.items()
+        )
+
+    @cached_property
+    def _protocols(self) -> dict[str, Transport]:
+        return self.scenario.protocols
+
+    def marking(self, protocol: str) -> NDArray[np.uint64]:
+        """Return the queue lengths from which each link marks packets of a protocol; 0: nowhere."""
+        network = self._unmarked
+        thresholds = self.thresholds(network.rate_bps, network.buffer_bytes, protocol)
+        begin = np.uint64(0) if thresholds is None else thresholds.begin
+        own = network.ecn_threshold_bytes
+        return np.where(own >= _OF_THE_TRANSPORT, begin, own)
+
+    @cached_property
+    def _unmarked(self) -> Network:
+        return self.layout.network(_OF_THE_TRANSPORT)
 
     @cached_property
     def network(self) -> Network:
         """The nodes, links and paths of the topology."""
-        network = self._marking(self.layout.network(_OF_THE_TRANSPORT))
+        marking = self.marking(self.scenario.transport.protocol)
+        network = replace(self._unmarked, ecn_threshold_bytes=marking)
         routing = self.scenario.routing
         if routing.policy == "family":
             return network
         count = len(self._weights) if routing.policy == "paths" else None
         return replace(network, router=network.shortest_paths(routing.seed, count))
-
-    def _marking(self, network: Network) -> Network:
-        """Return a network in which links without a threshold of their own have the transport's."""
-        thresholds = self.thresholds(network.rate_bps, network.buffer_bytes)
-        begin = np.uint64(0) if thresholds is None else thresholds.begin
-        own = network.ecn_threshold_bytes
-        return replace(network, ecn_threshold_bytes=np.where(own >= _OF_THE_TRANSPORT, begin, own))
 
     @property
     def _weights(self) -> tuple[int, ...]:

@@ -31,13 +31,13 @@ from frontend.schema.direct_connect import DirectTopology
 from frontend.schema.events import AnyEvent
 from frontend.schema.files import absolute
 from frontend.schema.outputs import Outputs
-from frontend.schema.ports import Links, Routing, Switches
+from frontend.schema.ports import TRAFFIC_CLASSES, Links, Routing, Switches
 from frontend.schema.simulation import Simulation
 from frontend.schema.system import System
 from frontend.topologies import TOPOLOGIES
 from frontend.topologies.fat_tree import FatTree
 from frontend.topologies.flat import FlatTopology, HierarchicalTopology
-from frontend.transports import tcp
+from frontend.transports import PROTOCOLS, tcp
 from frontend.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -177,9 +177,39 @@ class Scenario(Model):
         return self.queueing in ("fifo", "backfill")
 
     @property
+    def protocols(self) -> dict[str, Transport]:
+        """The first transport of each protocol: that of the scenario, and then those of jobs."""
+        found: dict[str, Transport] = {}
+        for transport in self.transports.values():
+            found.setdefault(transport.protocol, transport)
+        return found
+
+    def traffic_class_of(self, job: Job | None) -> int:
+        """Return the traffic class of the data of a job; without one, of other traffic."""
+        if job is not None and job.traffic_class is not None:
+            return job.traffic_class
+        return PROTOCOLS[self.transport_of(job).protocol].data_class
+
+    @property
+    def lossy_classes(self) -> tuple[int, ...]:
+        """The traffic classes of data that lossless switches drop instead of pausing."""
+        paused = self.switches.pfc.classes
+        if paused is None and len(self.protocols) > 1:
+            transports = ((job, self.transport_of(job)) for job in (None, *self.jobs))
+            paused = tuple(
+                self.traffic_class_of(job) for job, own in transports if own.protocol == "roce"
+            )
+        return () if paused is None else tuple(sorted({*TRAFFIC_CLASSES} - {*paused}))
+
+    @property
     def has_classes(self) -> bool:
-        """Whether a job has a traffic class, so that links serve classes one after another."""
-        return any(job.traffic_class is not None for job in self.jobs)
+        """Whether links serve traffic classes one after another, because jobs have classes.
+
+        If there are two protocols, each has classes of its own where links have any.
+        """
+        if any(job.traffic_class is not None for job in self.jobs):
+            return True
+        return FABRICS[self.fabric].has_classes and len(self.protocols) > 1
 
     @property
     def has_routes(self) -> bool:

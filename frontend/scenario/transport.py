@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 from pydantic import Field
 
 from frontend.schema.base import Model
+from frontend.schema.transport import Transport as Common
 from frontend.transports import DEFAULT, PROTOCOLS
 from frontend.transports.roce import RoceTransport
 from frontend.transports.tcp import TcpTransport
@@ -61,9 +62,16 @@ def given_keys(transport: Model | None) -> dict[str, Any] | None:
 
 
 def transport_of(whole: Transport, own: Transport | None) -> Transport:
-    """Return the transport of a job: what it gives, and otherwise that of the scenario."""
-    if own is None or own.protocol != whole.protocol:
-        return whole if own is None else own
+    """Return the transport of a job: what it gives, and otherwise that of the scenario.
+
+    With another protocol, the scenario has only what all protocols have in common.
+    """
+    if own is None:
+        return whole
+    if own.protocol != whole.protocol:
+        given = own.model_fields_set
+        both = [key for key in Common.model_fields if key != "protocol" and key not in given]
+        return own.model_copy(update={key: getattr(whole, key) for key in both})
     merged: Transport = _over(whole, own)
     return merged
 

@@ -15,6 +15,7 @@ from frontend.placements import PLACEMENTS
 from frontend.scenario.transport import Transport, given_keys
 from frontend.schema.base import Count, Iterations, Model, Whole
 from frontend.schema.events import RankList
+from frontend.schema.ports import TrafficClass
 from frontend.schema.quantities import PositiveSize, PositiveTime, Time
 from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
@@ -64,13 +65,6 @@ Placement = Annotated[
     BeforeValidator(_placement),
     PlainSerializer(lambda value: list(value) if isinstance(value, tuple) else value),
 ]
-
-
-TRAFFIC_CLASSES = range(6)
-"""The priorities of jobs on the wire, the lowest first. 6 and 7 are for ACKs and notifications,
-which switches never pause."""
-
-TrafficClass = Annotated[int, Field(strict=True, ge=TRAFFIC_CLASSES[0], le=TRAFFIC_CLASSES[-1])]
 
 
 def default_collective(data: dict[str, Any]) -> CollectiveAlgorithms | None:
@@ -173,8 +167,9 @@ class Job(Model):
     ] = None
     """How its connections differ from `transport` of the scenario, in what the two ends do: the
     congestion control, its parameters and rates, windows, timeouts, ACKs and recovery. What it does
-    not give is as there. The protocol and the format of packets are those of the scenario, and what
-    switches do. null: no difference."""
+    not give is as there. It can have another protocol, too, on `express`, `flow` and `analytical`;
+    then what it does not give is the default. All connections of a protocol have the same format of
+    packets, and switches do the same for them. null: no difference."""
     restore: Checkpoint | None = None
     """The checkpoint that the job reads over the network before its first iteration, to which the
     time counts; null: none."""

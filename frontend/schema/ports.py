@@ -19,6 +19,16 @@ from frontend.schema.quantities import (
 PPP_HEADER_BYTES = 2  # what ns-3's PointToPointNetDevice adds to an IP packet
 
 
+TRAFFIC_CLASSES = range(6)
+"""The priorities of data on the wire, the lowest first. 6 and 7 are for ACKs and notifications,
+which switches never pause."""
+
+TrafficClass = Annotated[int, Field(strict=True, ge=TRAFFIC_CLASSES[0], le=TRAFFIC_CLASSES[-1])]
+
+
+PausedClasses = Annotated[tuple[TrafficClass, ...], BeforeValidator(listed), Field(min_length=1)]
+
+
 class Links(Model):
     """What all links have in common."""
 
@@ -38,6 +48,10 @@ class Links(Model):
 class Pfc(Model):
     """Priority flow control (IEEE 802.1Qbb): what a lossless switch keeps for each link into it."""
 
+    classes: PausedClasses | None = None
+    """Traffic classes that are paused. The others are lossy: a port drops packets that would make
+    the queue longer than `buffer_alpha` times the free memory. null: those of RoCE if jobs have tcp
+    and roce, otherwise all."""
     alpha: Annotated[float, Field(ge=1e-6, le=1024)] = 0.125
     """Shared bytes of a link over the free memory from which it is paused; twice as much for each
     doubling of its rate over that of the slowest link of a rank."""
@@ -70,7 +84,8 @@ class Switches(Model):
     pfc: Pfc = Pfc()
     """With `buffer_sharing: pfc`: how memory is divided."""
     buffer_alpha: Annotated[float, Field(gt=0, le=1024)] = 1.0
-    """With `buffer_sharing: dynamic`: longest queue of a port over the free memory."""
+    """With `buffer_sharing: dynamic`, and for lossy classes beside paused ones: longest queue of a
+    port over the free memory."""
     ecn_threshold: PositiveSize | None = None
     """Length of an egress queue from which packets are marked, if `transport.ecn` is true. null:
     with `transport.variant: dctcp`, by the rate of the link, 97.5 kB (65 packets of 1500 B) at 10

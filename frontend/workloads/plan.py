@@ -72,6 +72,8 @@ class Issue(NamedTuple):
     collective on its own."""
     priority: int = 0
     """Of the collectives that wait, those with the greatest priority start first."""
+    protocol: str = ""
+    """Name of the protocol of its connections; empty: that of the scenario."""
 
 
 class Trace(NamedTuple):

@@ -139,10 +139,10 @@ MakeFlow(const Topology& topology, const Settings& settings)
 std::unique_ptr<Fabric>
 MakeNative(const Topology& topology, const Settings& settings)
 {
-    if (settings.UsesRoce())
+    if (settings.HasRoce())
     {
         throw std::invalid_argument(
-            "settings: the fabric \"native\" has ns-3's TCP, but the transport is RoCE");
+            "settings: the fabric \"native\" has ns-3's TCP, but a transport is RoCE");
     }
     if (topology.pauseFrameBytes > 0)
     {

@@ -17,7 +17,7 @@ namespace cosim
 {
 
 /**
- * Makes the transport that the settings name.
+ * Makes the transport that the settings name; if they name TCP and RoCE, one that has both.
  *
  * @param settings the settings
  * @param kinds per flow: its settings (see Settings::GetTransport); empty: all flows have the first
@@ -32,11 +32,11 @@ std::unique_ptr<Transport> MakeTransport(const Settings& settings,
 /// @return true if flows with these settings can be taken along trails
 bool CanReplay(const Settings& settings);
 
-/// @return true if switch ports write into the packets of the transport
-bool UsesTelemetry(const TransportSettings& settings);
+/// @return true if switch ports write into the packets of a transport
+bool UsesTelemetry(const Settings& settings);
 
-/// @return true if the transport hands over packets when a port asks for them
-bool IsPulled(const TransportSettings& settings);
+/// @return true if a transport hands over packets when a port asks for them
+bool IsPulled(const Settings& settings);
 
 } // namespace cosim
 

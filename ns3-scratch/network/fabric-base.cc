@@ -14,10 +14,10 @@ using namespace ns3;
 FabricBase::FabricBase(const Topology& topology, const Settings& settings)
     : m_topology(topology),
       m_settings(settings),
-      m_format(GetPacketFormat(settings)),
+      m_formats(topology, settings),
       m_pathIndex(topology),
       m_liveLinks(topology),
-      m_flowRecord(topology, m_format, m_liveLinks)
+      m_flowRecord(topology, m_formats, m_liveLinks)
 {
 }
 

@@ -127,7 +127,7 @@ class FabricBase : public Fabric
 
     const Topology& m_topology; //!< links and paths at the start of the run
     const Settings& m_settings;
-    const PacketFormat m_format; //!< sizes of the packets
+    const PacketFormats m_formats; //!< sizes of the packets
     const PathIndex m_pathIndex;
     LiveLinks m_liveLinks;
     NetworkStatistics m_counters;

@@ -47,13 +47,13 @@ class FlowRecord
   public:
     /**
      * @param topology links and paths; must outlive this object
-     * @param format sizes of the packets
+     * @param formats sizes of the packets; must outlive this object
      * @param links links as they are now; must outlive this object
      */
-    FlowRecord(const Topology& topology, const PacketFormat& format, const LiveLinks& links)
+    FlowRecord(const Topology& topology, const PacketFormats& formats, const LiveLinks& links)
         : m_folding(topology.folding),
           m_links(links),
-          m_ideal(topology, format),
+          m_ideal(topology, formats),
           m_flows(topology.pathSource.size())
     {
     }
@@ -79,7 +79,7 @@ class FlowRecord
                 m_known.push_back(path);
             }
             flow.lastBytes = bytes;
-            flow.lastIdealPs = m_ideal.Get(m_links, m_links.GetPath(path), bytes).Sum();
+            flow.lastIdealPs = m_ideal.Get(m_links, path, bytes).Sum();
         }
         ++flow.counters.messages;
         flow.counters.bytes += bytes;

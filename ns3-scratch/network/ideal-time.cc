@@ -22,22 +22,23 @@ constexpr uint64_t LONGEST_PS = uint64_t{1} << 60;
 
 } // namespace
 
-IdealTime::IdealTime(const Topology& topology, const PacketFormat& format)
+IdealTime::IdealTime(const Topology& topology, const PacketFormats& formats)
     : m_topology(topology),
-      m_format(format)
+      m_formats(formats)
 {
 }
 
 IdealTimes
-IdealTime::Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t bytes) const
+IdealTime::Get(const LiveLinks& links, uint32_t path, uint64_t bytes) const
 {
-    const uint64_t fullPackets = m_format.CountPackets(bytes) - 1;
-    const uint64_t lastBytes = m_format.GetWireBytes(bytes) - fullPackets * m_format.GetFullBytes();
+    const PacketFormat& format = m_formats.Get(path);
+    const uint64_t fullPackets = format.CountPackets(bytes) - 1;
+    const uint64_t lastBytes = format.GetWireBytes(bytes) - fullPackets * format.GetFullBytes();
     IdealTimes times{0, 0};
     uint64_t first = 0;   // the first full packet reaches the end of this link
     uint64_t slowest = 0; // time of a full packet on the slowest link so far
     bool isFirst = true;
-    for (const uint32_t link : path)
+    for (const uint32_t link : links.GetPath(path))
     {
         const LinkState& state = links.Get(link);
         times.propagationPs += state.latencyPs;
@@ -50,7 +51,7 @@ IdealTime::Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t 
         if (fullPackets > 0)
         { // the last packet follows the full ones
             const uint64_t full =
-                MultiplyDivideUp(m_format.GetFullBytes(), BYTE_PS, state.rateBps, LONGEST_PS);
+                MultiplyDivideUp(format.GetFullBytes(), BYTE_PS, state.rateBps, LONGEST_PS);
             first = std::min(first + full, LONGEST_PS);
             slowest = std::max(slowest, full);
             ready =

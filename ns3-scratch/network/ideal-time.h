@@ -10,7 +10,6 @@
 #include "stream/stream.h"
 
 #include <cstdint>
-#include <span>
 
 namespace cosim
 {
@@ -41,21 +40,21 @@ class IdealTime
   public:
     /**
      * @param topology supplies the forwarding delay; must outlive this object
-     * @param format sizes of the packets
+     * @param formats sizes of the packets; must outlive this object
      */
-    IdealTime(const Topology& topology, const PacketFormat& format);
+    IdealTime(const Topology& topology, const PacketFormats& formats);
 
     /**
      * @param links state of the links
-     * @param path links of the path, from source to target
+     * @param path index of the path
      * @param bytes payload of the message [bytes]
      * @return the ideal times
      */
-    IdealTimes Get(const LiveLinks& links, std::span<const uint32_t> path, uint64_t bytes) const;
+    IdealTimes Get(const LiveLinks& links, uint32_t path, uint64_t bytes) const;
 
   private:
     const Topology& m_topology;
-    PacketFormat m_format;
+    const PacketFormats& m_formats;
 };
 
 } // namespace cosim

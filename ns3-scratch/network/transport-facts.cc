@@ -28,6 +28,12 @@ GetMostTimeouts(const TransportSettings& settings)
     return settings.UsesRoce() ? settings.roce.retries + 1 : TCP_DATA_RETRIES;
 }
 
+uint8_t
+GetDataClass(const TransportSettings& settings)
+{
+    return static_cast<uint8_t>(settings.UsesRoce() ? settings.roce.dataClass : 0);
+}
+
 PacketFormat
 GetPacketFormat(const TransportSettings& settings)
 {
@@ -45,6 +51,42 @@ GetPacketFormat(const TransportSettings& settings)
     const TcpSettings& tcp = settings.tcp;
     const uint32_t headers = GetDataHeaderBytes(tcp.timestamps) + tcp.linkHeaderBytes;
     return {tcp.mtuBytes, std::max(tcp.segmentBytes, 1U), headers, headers, tcp.linkHeaderBytes};
+}
+
+PacketFormats::PacketFormats(const Topology& topology, const Settings& settings)
+    : m_numbers(topology.pathTransport)
+{
+    for (uint32_t number = 0; number < settings.CountTransports(); ++number)
+    {
+        m_formats.push_back(GetPacketFormat(settings.GetTransport(number)));
+    }
+    if (std::ranges::count(m_formats, m_formats.front()) == std::ssize(m_formats))
+    {
+        m_formats.resize(1);
+        m_numbers = {};
+    }
+}
+
+uint32_t
+PacketFormats::GetLargestBytes() const
+{
+    uint32_t largest = 0;
+    for (const PacketFormat& format : m_formats)
+    {
+        largest = std::max(largest, format.GetLargestBytes());
+    }
+    return largest;
+}
+
+uint32_t
+PacketFormats::GetLinkBytes() const
+{
+    uint32_t largest = 0;
+    for (const PacketFormat& format : m_formats)
+    {
+        largest = std::max(largest, format.linkBytes);
+    }
+    return largest;
 }
 
 WindowLimits

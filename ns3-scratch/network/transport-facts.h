@@ -8,6 +8,8 @@
 #include "stream/stream.h"
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace cosim
 {
@@ -19,7 +21,7 @@ namespace cosim
  */
 
 /**
- * The sizes of the packets of a run.
+ * The sizes of the packets of a connection.
  *
  * A message of P bytes takes P + ceil(P / payloadBytes) · headerBytes on the wire. A message
  * without data is carried as one byte.
@@ -32,6 +34,8 @@ struct PacketFormat
     uint32_t ackBytes{0};     //!< packet that only acknowledges, all headers included
     uint32_t linkBytes{0};    //!< header of the link alone
     uint32_t timeUnitPs{1};   //!< unit to which transmission times are rounded down
+
+    bool operator==(const PacketFormat&) const = default;
 
     /// @return the size of a data packet that is full [bytes on the wire]
     uint32_t GetFullBytes() const
@@ -72,8 +76,50 @@ inline constexpr uint32_t TCP_DATA_RETRIES = 15;
 /// @return the number of retransmission timeouts in a row after which a flow is given up
 uint32_t GetMostTimeouts(const TransportSettings& settings);
 
+/// @return the traffic class in which the transport sends data
+uint8_t GetDataClass(const TransportSettings& settings);
+
 /// @return the format that follows from the settings of the transport
 PacketFormat GetPacketFormat(const TransportSettings& settings);
+
+/// The sizes of the packets of all connections of a run, which are the same for most runs.
+class PacketFormats
+{
+  public:
+    /**
+     * @param topology says what transports connections have; must outlive this object
+     * @param settings the transports
+     */
+    PacketFormats(const Topology& topology, const Settings& settings);
+
+    /// @return the format of the connection of a path, as an index into All
+    uint32_t GetNumber(uint32_t path) const
+    {
+        return m_numbers.empty() ? 0 : m_numbers[path];
+    }
+
+    /// @return the format of the connection of a path
+    const PacketFormat& Get(uint32_t path) const
+    {
+        return m_formats[GetNumber(path)];
+    }
+
+    /// @return all formats
+    std::span<const PacketFormat> All() const
+    {
+        return m_formats;
+    }
+
+    /// @return the size of the largest packet [bytes on the wire]
+    uint32_t GetLargestBytes() const;
+
+    /// @return the size of the largest header of a link [bytes]
+    uint32_t GetLinkBytes() const;
+
+  private:
+    std::vector<PacketFormat> m_formats;
+    std::span<const uint32_t> m_numbers; //!< by path; empty: all have the first format
+};
 
 /// @return the limits that follow from the settings of the transport
 WindowLimits GetWindowLimits(const TransportSettings& settings);

@@ -29,29 +29,30 @@ Subtract(uint64_t a, uint64_t b)
 
 } // namespace
 
-LinkLoads::LinkLoads(const LiveLinks& links, const PacketFormat& format)
+LinkLoads::LinkLoads(const LiveLinks& links, const PacketFormats& formats)
     : m_links(links),
-      m_format(format)
+      m_formats(formats)
 {
 }
 
-/// @return how long a link transmits the packets of a message [ps]
+/// @return how long a link transmits the packets of a message of this size [ps]
 uint64_t
-LinkLoads::GetTimePs(uint32_t link, uint64_t bytes) const
+LinkLoads::GetTimePs(uint32_t link, uint64_t wireBytes) const
 {
-    return MultiplyDivideUp(m_format.GetWireBytes(bytes),
+    return MultiplyDivideUp(wireBytes,
                             BYTE_PS,
                             std::max<uint64_t>(m_links.Get(link).rateBps, 1),
                             LONGEST_PS);
 }
 
 std::vector<LinkLoads::Mark>
-LinkLoads::Look(Owner owner, std::span<const uint32_t> path)
+LinkLoads::Look(Owner owner, uint32_t path)
 {
     m_allPs.resize(m_links.GetCount());
+    const std::span<const uint32_t> links = m_links.GetPath(path);
     std::vector<Mark> marks;
-    marks.reserve(path.size());
-    for (const uint32_t link : path)
+    marks.reserve(links.size());
+    for (const uint32_t link : links)
     {
         const uint64_t* own = m_ownPs.Find({owner, link});
         marks.push_back({link, own == nullptr ? 0 : *own, m_allPs[link]});
@@ -60,22 +61,24 @@ LinkLoads::Look(Owner owner, std::span<const uint32_t> path)
 }
 
 void
-LinkLoads::Add(std::span<const uint32_t> path, uint64_t bytes)
+LinkLoads::Add(uint32_t path, uint64_t bytes)
 {
     m_allPs.resize(m_links.GetCount());
-    for (const uint32_t link : path)
+    const uint64_t wireBytes = m_formats.Get(path).GetWireBytes(bytes);
+    for (const uint32_t link : m_links.GetPath(path))
     {
-        m_allPs[link] += GetTimePs(link, bytes);
+        m_allPs[link] += GetTimePs(link, wireBytes);
     }
 }
 
 LinkLoads::Load
-LinkLoads::Deliver(Owner owner, std::span<const Mark> marks, uint64_t bytes)
+LinkLoads::Deliver(Owner owner, uint32_t path, std::span<const Mark> marks, uint64_t bytes)
 {
+    const uint64_t wireBytes = m_formats.Get(path).GetWireBytes(bytes);
     Load busiest{0, 0};
     for (const Mark& mark : marks)
     {
-        const uint64_t itselfPs = GetTimePs(mark.link, bytes);
+        const uint64_t itselfPs = GetTimePs(mark.link, wireBytes);
         uint64_t& ownPs = m_ownPs[{owner, mark.link}];
         const uint64_t own = ownPs - mark.ownPs;
         const uint64_t all = Subtract(m_allPs[mark.link] - mark.allPs, itselfPs);
@@ -93,11 +96,11 @@ MessageParts::MessageParts(const Topology& topology,
                            const Settings& settings,
                            const LiveLinks& links)
     : m_system(settings.system),
-      m_format(GetPacketFormat(settings)),
+      m_formats(topology, settings),
       m_flowsPerPair(std::max(settings.system.flowsPerPair, 1U)),
       m_links(links),
-      m_ideal(topology, m_format),
-      m_loads(links, m_format),
+      m_ideal(topology, m_formats),
+      m_loads(links, m_formats),
       m_paths(topology),
       m_flows(topology.pathSource.size())
 {
@@ -118,7 +121,7 @@ void
 MessageParts::OnRetransmission(const FlowEvent& event)
 {
     const uint32_t path = m_paths.Find(event.src, event.dst, event.route);
-    const IdealTimes packet = m_ideal.Get(m_links, m_links.GetPath(path), m_format.payloadBytes);
+    const IdealTimes packet = m_ideal.Get(m_links, path, m_formats.Get(path).payloadBytes);
     const uint64_t trip = packet.Sum() + packet.propagationPs;
     Flow& flow = m_flows[path];
     if (flow.repairedAtPs == 0 || event.timePs >= flow.repairedAtPs + trip)
@@ -164,7 +167,7 @@ MessageParts::GetPausedPs(uint32_t link, uint64_t nowPs) const
 void
 MessageParts::OnDelivered(const MessageEvent& event)
 {
-    m_loads.Add(m_links.GetPath(m_paths.Find(event.src, event.dst, event.route)), event.bytes);
+    m_loads.Add(m_paths.Find(event.src, event.dst, event.route), event.bytes);
 }
 
 void
@@ -172,7 +175,7 @@ MessageParts::Mark(SentMessage& message)
 {
     message.repairPs = GetRepairPs(message.src, message.dst, message.route);
     const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
-    message.marks = m_loads.Look(message.owner, m_links.GetPath(path));
+    message.marks = m_loads.Look(message.owner, path);
     for (LinkLoads::Mark& mark : message.marks)
     {
         mark.pausedPs = GetPausedPs(mark.link, message.sentPs);
@@ -212,14 +215,14 @@ MessageParts::Divide(const SentMessage& message, uint64_t nowPs)
     // the largest part, if several flows share the message
     const uint64_t bytes = (message.bytes + m_flowsPerPair - 1) / m_flowsPerPair;
     const uint32_t path = m_paths.Find(message.src, message.dst, message.route * m_flowsPerPair);
-    const IdealTimes ideal = m_ideal.Get(m_links, m_links.GetPath(path), bytes);
+    const IdealTimes ideal = m_ideal.Get(m_links, path, bytes);
     const uint64_t propagation = take(ideal.propagationPs);
     uint64_t serialization = take(ideal.serializationPs);
     const uint64_t host =
         take(GetHostPs(m_system.send, bytes) + GetHostPs(m_system.receive, bytes));
     const uint64_t retransmission =
         take(GetRepairPs(message.src, message.dst, message.route) - message.repairPs);
-    const LinkLoads::Load load = m_loads.Deliver(message.owner, message.marks, message.bytes);
+    const LinkLoads::Load load = m_loads.Deliver(message.owner, path, message.marks, message.bytes);
     serialization += take(load.ownPs);
     const uint64_t queueing = take(load.othersPs);
     uint64_t longestPs = 0;

@@ -85,28 +85,29 @@ class LinkLoads
 
     /**
      * @param links links as they are now; must outlive this object
-     * @param format sizes of the packets
+     * @param formats sizes of the packets; must outlive this object
      */
-    LinkLoads(const LiveLinks& links, const PacketFormat& format);
+    LinkLoads(const LiveLinks& links, const PacketFormats& formats);
 
     /**
      * @param owner owner of a message that is sent now
-     * @param path the links of its path
+     * @param path index of its path
      * @return what the links have carried until now
      */
-    std::vector<Mark> Look(Owner owner, std::span<const uint32_t> path);
+    std::vector<Mark> Look(Owner owner, uint32_t path);
 
-    /// @param path the links of the path of a message that was delivered
-    void Add(std::span<const uint32_t> path, uint64_t bytes);
+    /// @param path index of the path of a message that was delivered
+    void Add(uint32_t path, uint64_t bytes);
 
     /**
      * Count a delivered message for its owner, and say what it has waited for. All delivered
      * messages, this one too, were added before.
      *
+     * @param path index of its path
      * @param marks what Look returned when the message was sent
      * @return what the busiest link of its path has carried since then beside this message
      */
-    Load Deliver(Owner owner, std::span<const Mark> marks, uint64_t bytes);
+    Load Deliver(Owner owner, uint32_t path, std::span<const Mark> marks, uint64_t bytes);
 
   private:
     /// A link, for the messages of an owner.
@@ -123,10 +124,10 @@ class LinkLoads
         }
     };
 
-    uint64_t GetTimePs(uint32_t link, uint64_t bytes) const;
+    uint64_t GetTimePs(uint32_t link, uint64_t wireBytes) const;
 
     const LiveLinks& m_links;
-    PacketFormat m_format;
+    const PacketFormats& m_formats;
     std::vector<uint64_t> m_allPs; //!< indexed by link
     FlatMap<Place, uint64_t> m_ownPs;
 };
@@ -221,7 +222,7 @@ class MessageParts
     uint64_t GetHostPs(const HostCost& cost, uint64_t bytes) const;
 
     const SystemSettings& m_system;
-    PacketFormat m_format;
+    PacketFormats m_formats;
     uint32_t m_flowsPerPair;
     const LiveLinks& m_links;
     IdealTime m_ideal;

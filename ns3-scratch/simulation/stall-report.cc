@@ -12,14 +12,16 @@ namespace cosim
 std::string
 DescribeSmallWindow(const Stream& stream, const Fabric& fabric)
 {
-    if (stream.settings.UsesRoce())
-    { // a queue pair with nothing in flight may always send
-        return "";
-    }
     const Topology& topology = stream.topology;
     for (uint32_t path = 0; path < topology.pathSource.size(); ++path)
     {
-        const TcpSettings& tcp = stream.settings.GetTransport(topology.GetTransport(path)).tcp;
+        const TransportSettings& transport =
+            stream.settings.GetTransport(topology.GetTransport(path));
+        if (transport.UsesRoce())
+        { // a queue pair with nothing in flight may always send
+            continue;
+        }
+        const TcpSettings& tcp = transport.tcp;
         const FlowState state = fabric.GetFlowState(path);
         if (state.waitingBytes > 0 && state.windowBytes < tcp.segmentBytes)
         { // with nothing in flight, no ACK and no timeout can make it larger

@@ -264,6 +264,15 @@ inline constexpr auto FIELDS<Traffic> = std::tuple{
 };
 
 template <>
+inline constexpr auto FIELDS<ClassMarking> = std::tuple{
+    Limited("classes", &ClassMarking::classes, Range{0, 7}),
+    Limited("link_ecn_threshold_bytes", &ClassMarking::linkEcnThresholdBytes, FOR_EACH_LINK, BYTES),
+    Limited("link_ecn_full_bytes", &ClassMarking::linkEcnFullBytes, Length{LINKS, true}, BYTES),
+    Limited("ecn_chance_ppb", &ClassMarking::ecnChancePpb, Range{0, ALL_PPB}),
+    &ClassMarking::marksAtDequeue,
+};
+
+template <>
 inline constexpr auto FIELDS<Topology> = std::tuple{
     &Topology::ranks,
     &Topology::nodes,
@@ -305,8 +314,11 @@ inline constexpr auto FIELDS<Topology> = std::tuple{
     Limited("link_headroom_bytes", &Topology::linkHeadroomBytes, Length{LINKS, true}, BYTES),
     Limited("link_share_ppm", &Topology::linkSharePpm, Length{LINKS, true}),
     &Topology::endpoints,
-    Limited("rank_class", &Topology::rankClass, Length{RANKS, true}, Range{0, 5}),
+    From{40},
     Limited("path_transport", &Topology::pathTransport, Length{&Topology::pathSource, true}),
+    Limited("path_class", &Topology::pathClass, Length{&Topology::pathSource, true}, Range{0, 5}),
+    Limited("markings", &Topology::markings),
+    Limited("lossy_classes", &Topology::lossyClasses, Range{0, 5}),
 };
 
 inline constexpr Length FOR_EACH_STEP{&Program::op};

@@ -226,6 +226,19 @@ struct Settings : TransportSettings
     {
         return static_cast<uint32_t>(transports.size()) + 1;
     }
+
+    /// @return true if a transport is RoCE
+    bool HasRoce() const
+    {
+        return UsesRoce() || std::ranges::any_of(transports, &TransportSettings::UsesRoce);
+    }
+
+    /// @return true if one transport is TCP and another one RoCE
+    bool HasBothProtocols() const
+    {
+        return HasRoce() &&
+               !(UsesRoce() && std::ranges::all_of(transports, &TransportSettings::UsesRoce));
+    }
 };
 
 /// How the value of a pair's demand falls with each further circuit.
@@ -335,6 +348,16 @@ struct Folding
     }
 };
 
+/// How packets of some traffic classes are marked.
+struct ClassMarking
+{
+    std::vector<uint32_t> classes;
+    std::vector<uint64_t> linkEcnThresholdBytes;
+    std::vector<uint64_t> linkEcnFullBytes; //!< empty: as linkEcnThresholdBytes
+    uint32_t ecnChancePpb{0};
+    bool marksAtDequeue{false};
+};
+
 /// The topology record.
 struct Topology
 {
@@ -376,8 +399,10 @@ struct Topology
     std::vector<uint64_t> linkHeadroomBytes; //!< memory for packets that come after a pause
     std::vector<uint32_t> linkSharePpm;      //!< longest queue over free memory, parts of 10^6
     uint32_t endpoints{0};                   //!< nodes that send and receive; 0: the ranks
-    std::vector<uint32_t> rankClass;         //!< traffic class of its data; empty: the transport's
     std::vector<uint32_t> pathTransport;     //!< see GetTransport; empty: 0 for all paths
+    std::vector<uint32_t> pathClass;         //!< traffic class of data; empty: the transport's
+    std::vector<ClassMarking> markings;      //!< of classes that differ from the fields above
+    std::vector<uint32_t> lossyClasses;      //!< that switches drop where they pause others
     Folding folding;
 
     /// @return the number of nodes that send and receive: ranks, and switches that reduce
@@ -412,10 +437,10 @@ struct Topology
         return reconfiguration.intervalPs > 0;
     }
 
-    /// @return true if ports have a queue for each traffic class, and ranks send in their own
+    /// @return true if ports have a queue for each traffic class, and flows have one of them
     bool HasClasses() const
     {
-        return !rankClass.empty();
+        return !pathClass.empty();
     }
 
     /// @return true if jobs fail

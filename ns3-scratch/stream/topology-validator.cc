@@ -248,15 +248,14 @@ ValidateTransport(const Stream& stream, const TransportSettings& settings, std::
             {tcp.mtuBytes, packet - tcp.segmentBytes, packet, most});
 }
 
-/// @return whether the packets of two transports are alike on links and in queues
+/// @return whether the packets of two transports of a protocol are alike on links and in queues
 bool
 HaveOneFormat(const TransportSettings& a, const TransportSettings& b)
 {
-    if (a.UsesRoce() || b.UsesRoce())
+    if (a.UsesRoce())
     {
         const auto facts = [](const RoceSettings& roce) {
-            return std::tuple(roce.congestionControl.empty(),
-                              roce.payloadBytes,
+            return std::tuple(roce.payloadBytes,
                               roce.headerBytes,
                               roce.ackBytes,
                               roce.timeUnitPs,
@@ -275,20 +274,45 @@ HaveOneFormat(const TransportSettings& a, const TransportSettings& b)
     return facts(a.tcp) == facts(b.tcp);
 }
 
+/// Check that TCP and RoCE can share the network, if both are there.
+void
+ValidateProtocols(const Settings& settings)
+{
+    if (!settings.HasBothProtocols())
+    {
+        return;
+    }
+    for (uint32_t number = 0; number < settings.CountTransports(); ++number)
+    {
+        const TransportSettings& transport = settings.GetTransport(number);
+        Require(!transport.UsesRoce() || transport.roce.timeUnitPs == 1,
+                "settings: roce.time_unit_ps is {}, but beside TCP 1 is accepted",
+                {transport.roce.timeUnitPs});
+        Require(transport.UsesRoce() || !transport.tcp.buffersCountPackets,
+                "settings: tcp.buffers_count_packets is true, but beside RoCE false is accepted");
+    }
+}
+
 /// Check the transports of all connections.
 void
 ValidateTransports(const Stream& stream)
 {
     const Settings& settings = stream.settings;
     ValidateTransport(stream, settings, "settings: ");
+    ValidateProtocols(settings);
     for (uint32_t number = 1; number < settings.CountTransports(); ++number)
     {
         ValidateTransport(stream,
                           settings.GetTransport(number),
                           "settings: transports[" + std::to_string(number - 1) + "].");
-        Require(HaveOneFormat(settings, settings.GetTransport(number)),
+        uint32_t first = 0;
+        while (settings.GetTransport(first).UsesRoce() != settings.GetTransport(number).UsesRoce())
+        {
+            ++first;
+        }
+        Require(HaveOneFormat(settings.GetTransport(first), settings.GetTransport(number)),
                 "settings: the packets of transports[{}] have another format than those of the "
-                "first transport",
+                "first transport with this protocol",
                 {number - 1});
     }
     Require(settings.transports.size() <= MOST_TRANSPORTS,
@@ -330,11 +354,11 @@ ValidateTopology(const Stream& stream)
             {topology.pauseFrameBytes});
     Require(topology.pauseFrameBytes == 0 || !topology.HasCircuits(),
             "topology: circuits change the links, so switches cannot pause them");
-    Require(!topology.HasClasses() ||
-                (!topology.HasCircuits() && topology.GetEndpoints() == topology.ranks),
-            "topology: ranks have traffic classes, so there are neither circuits nor endpoints "
-            "that are no ranks",
-            {});
+    Require(topology.lossyClasses.empty() || topology.sharedMemoryAlphaPpm > 0,
+            "topology: lossy_classes has {} entries, but shared_memory_alpha_ppm is 0",
+            {topology.lossyClasses.size()});
+    Require(!topology.HasClasses() || !topology.HasCircuits(),
+            "topology: paths have traffic classes, so there are no circuits");
     ValidateEvents(stream);
     for (std::size_t i = 0; i < topology.traffic.size(); ++i)
     {

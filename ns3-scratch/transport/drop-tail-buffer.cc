@@ -15,8 +15,21 @@ namespace cosim
 void
 EcnRamp::Set(const LinkState& link)
 {
-    m_beginBytes = link.ecnThresholdBytes == 0 ? UINT64_MAX : link.ecnThresholdBytes;
-    m_fullBytes = std::max(m_beginBytes, link.ecnFullBytes);
+    if (!m_isSet)
+    {
+        m_beginBytes = link.ecnThresholdBytes == 0 ? UINT64_MAX : link.ecnThresholdBytes;
+        m_fullBytes = std::max(m_beginBytes, link.ecnFullBytes);
+    }
+}
+
+void
+EcnRamp::Set(const EcnMarking& marking)
+{
+    m_beginBytes = marking.beginBytes == 0 ? UINT64_MAX : marking.beginBytes;
+    m_fullBytes = std::max(m_beginBytes, marking.fullBytes);
+    m_chancePpb = marking.chancePpb;
+    m_marksAtDequeue = marking.atDequeue;
+    m_isSet = true;
 }
 
 bool
@@ -28,7 +41,7 @@ EcnRamp::IsMarked(uint64_t queuedBytes)
     }
     constexpr uint64_t all = 1'000'000'000;
     const uint64_t chance =
-        MultiplyDivide(queuedBytes - m_beginBytes, m_rules->chancePpb, m_fullBytes - m_beginBytes);
+        MultiplyDivide(queuedBytes - m_beginBytes, m_chancePpb, m_fullBytes - m_beginBytes);
     return HashFlow(m_rules->seed, m_port, m_rules->node, m_asked++) % all < chance;
 }
 
@@ -51,7 +64,13 @@ DropTailBuffer::SetLink(uint32_t number, const LinkState& link)
     port.isUp = link.isUp;
     port.limitBytes = link.bufferBytes == 0 ? UINT64_MAX : link.bufferBytes;
     port.ramp.Set(link);
-    return !link.isUp || link.bufferBytes != 0 || link.ecnThresholdBytes != 0;
+    return !link.isUp || link.bufferBytes != 0 || port.ramp.CanMark();
+}
+
+void
+DropTailBuffer::SetMarking(uint32_t number, const EcnMarking& marking)
+{
+    m_ports[number].ramp.Set(marking);
 }
 
 SwitchBuffer::Verdict
@@ -70,7 +89,7 @@ bool
 DropTailBuffer::Take(Port& port, const Passage& packet)
 {
     const bool isMarked =
-        packet.isEcnCapable && !m_rules.marksAtDequeue && port.ramp.IsMarked(port.queuedBytes);
+        packet.isEcnCapable && !port.ramp.MarksAtDequeue() && port.ramp.IsMarked(port.queuedBytes);
     port.queuedBytes += packet.bytes;
     port.takenBytes += GetRoom(packet.bytes);
     return isMarked;
@@ -82,7 +101,8 @@ DropTailBuffer::Leave(uint32_t number, const Passage& packet)
     Port& port = m_ports[number];
     port.queuedBytes -= packet.bytes;
     port.takenBytes -= GetRoom(packet.bytes);
-    return packet.isEcnCapable && m_rules.marksAtDequeue && port.ramp.IsMarked(port.queuedBytes);
+    return packet.isEcnCapable && port.ramp.MarksAtDequeue() &&
+           port.ramp.IsMarked(port.queuedBytes);
 }
 
 bool

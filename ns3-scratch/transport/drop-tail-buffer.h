@@ -39,12 +39,29 @@ class EcnRamp
      */
     EcnRamp(const BufferRules& rules, uint32_t port)
         : m_rules(&rules),
-          m_port(port)
+          m_chancePpb(rules.chancePpb),
+          m_port(port),
+          m_marksAtDequeue(rules.marksAtDequeue)
     {
     }
 
-    /// @param link the link with the two lengths
+    /// @param link the link with the two lengths, unless others are set
     void Set(const LinkState& link);
+
+    /// @param marking the two lengths, which stay, and the rest
+    void Set(const EcnMarking& marking);
+
+    /// @return true if a packet can be marked when it leaves, false if when it arrives
+    bool MarksAtDequeue() const
+    {
+        return m_marksAtDequeue;
+    }
+
+    /// @return false if no packet is marked
+    bool CanMark() const
+    {
+        return m_beginBytes != UINT64_MAX;
+    }
 
     /// @return true if a packet is marked that finds a queue of so many bytes
     bool IsMarked(uint64_t queuedBytes);
@@ -54,7 +71,10 @@ class EcnRamp
     uint64_t m_beginBytes{UINT64_MAX}; //!< UINT64_MAX: none is marked
     uint64_t m_fullBytes{UINT64_MAX};
     uint64_t m_asked{0}; //!< number of packets for which chance decided
+    uint32_t m_chancePpb;
     uint32_t m_port;
+    bool m_marksAtDequeue;
+    bool m_isSet{false}; //!< true if the lengths are not those of the link
 };
 
 /// Numbers the ports of a buffer for their EcnRamps. The traffic classes of a port, which are added
@@ -99,6 +119,7 @@ class DropTailBuffer : public SwitchBuffer
     // SwitchBuffer
     uint32_t AddPort(EgressQueue& queue) final;
     bool SetLink(uint32_t number, const LinkState& link) final;
+    void SetMarking(uint32_t number, const EcnMarking& marking) final;
     Verdict Enter(uint32_t number, const Passage& packet, bool isDroppable) override;
     bool Leave(uint32_t number, const Passage& packet) override;
     bool MarksAtDequeue() const final;

@@ -41,8 +41,14 @@ class Frames final : public PauseChannel
 class Switch
 {
   public:
-    explicit Switch(BufferRules rules = {})
+    /**
+     * @param rules as in PfcBuffer
+     * @param lossy classes that are never paused
+     */
+    explicit Switch(BufferRules rules = {}, std::vector<uint32_t> lossy = {})
     {
+        m_topology.lossyClasses = std::move(lossy);
+        m_topology.sharedMemoryAlphaPpm = 500'000;
         m_topology.ranks = 2;
         m_topology.nodes = 3;
         m_topology.linkSource = {0, 1, 2};
@@ -67,9 +73,9 @@ class Switch
         return m_buffer->Enter(0, {PACKET, link, trafficClass, true}, true);
     }
 
-    bool Leave(uint32_t link)
+    bool Leave(uint32_t link, uint8_t trafficClass = DATA)
     {
-        return m_buffer->Leave(0, {PACKET, link, DATA, true});
+        return m_buffer->Leave(0, {PACKET, link, trafficClass, true});
     }
 
     PfcBuffer& Get()
@@ -117,6 +123,29 @@ class PfcBufferTest : public UnitTest<PfcBufferTest>
         one.Enter(0);
         NS_TEST_ASSERT_MSG_EQ(one.frames.text, "0/3 pause ", "4000 of 4000");
         NS_TEST_ASSERT_MSG_EQ(one.Get().GetThreshold(1), 4000, "the other link has less");
+    }
+
+    /**
+     * A queue of a lossy class may hold half of what is free. With k packets in it, the next one
+     * fits if 1000 (k + 1) <= (12 000 - 1000 k) / 2: four of them do. Nothing is paused, and what
+     * they have taken lowers the threshold of other classes to (12 000 - 4000) / 2.
+     */
+    void DropsLossyClassesAndPausesOthers()
+    {
+        Switch one({}, {1});
+        for (int i = 0; i < 4; ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ((one.Enter(0, 1) == Verdict::DROP), false, "room");
+        }
+        NS_TEST_ASSERT_MSG_EQ((one.Enter(0, 1) == Verdict::DROP), true, "no room");
+        NS_TEST_ASSERT_MSG_EQ(one.frames.text, "", "never paused");
+        NS_TEST_ASSERT_MSG_EQ(one.Get().GetHeadroomUse().drops, 0, "no lack of headroom");
+        NS_TEST_ASSERT_MSG_EQ(one.Get().GetThreshold(0), 4000, "shared memory");
+        for (int i = 0; i < 4; ++i)
+        {
+            one.Leave(0, 1);
+        }
+        NS_TEST_ASSERT_MSG_EQ(one.Get().GetThreshold(0), 6000, "all is free again");
     }
 
     /**
@@ -228,6 +257,7 @@ const UnitTestSuite<PfcBufferTest> g_pfcBufferTests(
     {
         {"a link is paused at its part of the free memory",
          &PfcBufferTest::PausesAtItsPartOfTheFreeMemory},
+        {"lossy classes drop and are not paused", &PfcBufferTest::DropsLossyClassesAndPausesOthers},
         {"packets are dropped only without headroom", &PfcBufferTest::DropsOnlyWithoutHeadroom},
         {"a link resumes below its threshold", &PfcBufferTest::ResumesBelowTheThreshold},
         {"prompt packets pass", &PfcBufferTest::LetsPromptPacketsPass},

@@ -5,6 +5,7 @@
 #include "transport/pfc-buffer.h"
 
 #include "support/wide-arithmetic.h"
+#include "transport/shared-buffer.h"
 
 #include <algorithm>
 #include <utility>
@@ -38,6 +39,10 @@ PfcBuffer::PfcBuffer(const BufferRules& rules,
         const uint64_t own = m_reserveBytes + m_links->topology.linkHeadroomBytes[link];
         m_poolBytes -= std::min(m_poolBytes, own);
     }
+    for (const uint32_t trafficClass : m_links->topology.lossyClasses)
+    {
+        m_lossy |= uint32_t{1} << trafficClass;
+    }
 }
 
 uint32_t
@@ -55,6 +60,12 @@ PfcBuffer::SetLink(uint32_t number, const LinkState& link)
     return true;
 }
 
+void
+PfcBuffer::SetMarking(uint32_t number, const EcnMarking& marking)
+{
+    m_ports[number].ramp.Set(marking);
+}
+
 bool
 PfcBuffer::MarksAtDequeue() const
 {
@@ -67,12 +78,31 @@ PfcBuffer::SetPauseChannel(PauseChannel& channel)
     m_channel = &channel;
 }
 
+/// @return the shared memory that is free
+uint64_t
+PfcBuffer::GetFree() const
+{
+    return m_poolBytes - std::min(m_poolBytes, m_sharedBytes);
+}
+
 uint64_t
 PfcBuffer::GetThreshold(uint32_t link) const
 {
     constexpr uint64_t one = 1'000'000;
-    const uint64_t free = m_poolBytes - std::min(m_poolBytes, m_sharedBytes);
-    return MultiplyDivide(free, m_links->topology.linkSharePpm[link], one);
+    return MultiplyDivide(GetFree(), m_links->topology.linkSharePpm[link], one);
+}
+
+/// Put a packet of a lossy class into memory. @return false if there is no room
+bool
+PfcBuffer::TakeShared(const Port& port, const Passage& packet, bool isDroppable)
+{
+    const uint64_t alphaPpm = m_links->topology.sharedMemoryAlphaPpm;
+    if (isDroppable && !FitsPart(port.queuedBytes, packet.bytes, GetFree(), alphaPpm))
+    {
+        return false;
+    }
+    m_sharedBytes += packet.bytes;
+    return true;
 }
 
 /// @return what the packets of a link and class take of the shared memory
@@ -90,7 +120,14 @@ PfcBuffer::Enter(uint32_t number, const Passage& packet, bool isDroppable)
     {
         return Verdict::DROP;
     }
-    if (Counts(packet))
+    if (Counts(packet) && IsLossy(packet))
+    {
+        if (!TakeShared(port, packet, isDroppable))
+        {
+            return Verdict::DROP;
+        }
+    }
+    else if (Counts(packet))
     {
         Ingress& ingress = Find(packet);
         const uint64_t headroom = m_links->topology.linkHeadroomBytes[packet.ingress];
@@ -134,7 +171,7 @@ PfcBuffer::Enter(uint32_t number, const Passage& packet, bool isDroppable)
         return Verdict::ADMIT;
     }
     const bool isMarked =
-        packet.isEcnCapable && !m_rules.marksAtDequeue && port.ramp.IsMarked(port.queuedBytes);
+        packet.isEcnCapable && !port.ramp.MarksAtDequeue() && port.ramp.IsMarked(port.queuedBytes);
     port.queuedBytes += packet.bytes;
     return isMarked ? Verdict::MARK : Verdict::ADMIT;
 }
@@ -148,7 +185,11 @@ PfcBuffer::Leave(uint32_t number, const Passage& packet)
         return false;
     }
     port.queuedBytes -= packet.bytes;
-    if (Counts(packet))
+    if (Counts(packet) && IsLossy(packet))
+    {
+        m_sharedBytes -= packet.bytes;
+    }
+    else if (Counts(packet))
     {
         Ingress& ingress = Find(packet);
         const uint64_t fromHeadroom = std::min<uint64_t>(ingress.headroomBytes, packet.bytes);
@@ -166,7 +207,8 @@ PfcBuffer::Leave(uint32_t number, const Passage& packet)
             m_channel->SetPaused(packet.ingress, packet.trafficClass, false);
         }
     }
-    return packet.isEcnCapable && m_rules.marksAtDequeue && port.ramp.IsMarked(port.queuedBytes);
+    return packet.isEcnCapable && port.ramp.MarksAtDequeue() &&
+           port.ramp.IsMarked(port.queuedBytes);
 }
 
 void

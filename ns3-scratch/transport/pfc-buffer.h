@@ -37,7 +37,8 @@ struct PfcLinks
  * the link is paused, and what still comes takes its headroom. A packet is dropped only if it fits
  * into neither. The link resumes when its headroom is empty and it is some bytes below its part
  * again. Packets of the classes from PROMPT_CLASS on, and those that start at the node, take no
- * memory.
+ * memory. Lossy classes are never paused: they take shared memory alone, and a packet that would
+ * make its queue longer than α times the free memory is dropped, as in SharedBuffer.
  *
  * Source: the switch of the public simulator of Y. Li et al., "HPCC", SIGCOMM 2019; the threshold
  * is that of A. Choudhury, E. Hahne, "Dynamic queue length thresholds for shared-memory packet
@@ -59,6 +60,7 @@ class PfcBuffer final : public SwitchBuffer
     // SwitchBuffer
     uint32_t AddPort(EgressQueue& queue) override;
     bool SetLink(uint32_t number, const LinkState& link) override;
+    void SetMarking(uint32_t number, const EcnMarking& marking) override;
     Verdict Enter(uint32_t number, const Passage& packet, bool isDroppable) override;
     bool Leave(uint32_t number, const Passage& packet) override;
     bool MarksAtDequeue() const override;
@@ -92,6 +94,12 @@ class PfcBuffer final : public SwitchBuffer
 
     using Classes = std::array<Ingress, PROMPT_CLASS>;
 
+    bool IsLossy(const Passage& packet) const
+    {
+        return (m_lossy >> packet.trafficClass & 1) != 0;
+    }
+
+    /// @return true if a packet takes memory
     bool Counts(const Passage& packet) const
     {
         return packet.ingress != Passage::NO_LINK && packet.trafficClass < PROMPT_CLASS;
@@ -102,13 +110,16 @@ class PfcBuffer final : public SwitchBuffer
         return m_ingresses[m_links->number[packet.ingress]][packet.trafficClass];
     }
 
+    uint64_t GetFree() const;
     uint64_t GetShared(const Ingress& ingress) const;
+    bool TakeShared(const Port& port, const Passage& packet, bool isDroppable);
 
     const BufferRules m_rules;
     const std::shared_ptr<const PfcLinks> m_links;
     const uint64_t m_reserveBytes; //!< of each link
     uint64_t m_poolBytes;          //!< memory that is neither reserve nor headroom
     uint64_t m_sharedBytes{0};     //!< used of it
+    uint32_t m_lossy{0};           //!< classes that are never paused, one bit for each
     PauseChannel* m_channel{nullptr};
     std::vector<Port> m_ports;
     PortNumbers m_numbers;

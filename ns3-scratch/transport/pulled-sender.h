@@ -56,9 +56,6 @@ class PulledTransport
 
     /// @param puller asks for the packets; called once, before Transport::Connect
     virtual void SetPuller(PacketPuller& puller) = 0;
-
-    /// @return the traffic class of the packets that are pulled
-    virtual uint8_t GetTrafficClass() const = 0;
 };
 
 } // namespace cosim

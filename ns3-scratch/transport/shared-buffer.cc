@@ -11,6 +11,13 @@
 namespace cosim
 {
 
+bool
+FitsPart(uint64_t queuedBytes, uint32_t bytes, uint64_t freeBytes, uint64_t alphaPpm)
+{
+    constexpr uint64_t one = 1'000'000;
+    return bytes <= freeBytes && queuedBytes + bytes <= MultiplyDivide(freeBytes, alphaPpm, one);
+}
+
 SharedBuffer::SharedBuffer(const BufferRules& rules, uint64_t bytes, uint64_t alphaPpm)
     : DropTailBuffer(rules),
       m_bytes(bytes),
@@ -21,9 +28,7 @@ SharedBuffer::SharedBuffer(const BufferRules& rules, uint64_t bytes, uint64_t al
 bool
 SharedBuffer::HasRoom(const Port& port, uint32_t bytes) const
 {
-    constexpr uint64_t one = 1'000'000;
-    const uint64_t free = m_bytes - std::min(m_bytes, m_usedBytes);
-    return bytes <= free && port.queuedBytes + bytes <= MultiplyDivide(free, m_alphaPpm, one);
+    return FitsPart(port.queuedBytes, bytes, m_bytes - std::min(m_bytes, m_usedBytes), m_alphaPpm);
 }
 
 SwitchBuffer::Verdict

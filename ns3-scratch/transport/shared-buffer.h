@@ -14,6 +14,15 @@ namespace cosim
 {
 
 /**
+ * @param queuedBytes length of a queue [bytes]
+ * @param bytes size of a packet [bytes]
+ * @param freeBytes free memory [bytes]
+ * @param alphaPpm limit of a queue over the free memory, in parts of 10^6
+ * @return true if the packet fits into the queue
+ */
+bool FitsPart(uint64_t queuedBytes, uint32_t bytes, uint64_t freeBytes, uint64_t alphaPpm);
+
+/**
  * A buffer whose memory the ports of a switch share dynamically.
  *
  * A port drops a packet that would make its queue longer than α times the free memory, or that does

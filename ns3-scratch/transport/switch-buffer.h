@@ -37,6 +37,15 @@ struct Passage
     bool isEcnCapable;    //!< true if it may be marked
 };
 
+/// Where the queue of a port marks packets.
+struct EcnMarking
+{
+    uint64_t beginBytes{0}; //!< queue length from which some are marked; 0: none is
+    uint64_t fullBytes{0};  //!< queue length from which all are marked
+    uint32_t chancePpb{0};  //!< greatest chance of a mark between the two [10^-9]
+    bool atDequeue{false};  //!< true: when a packet leaves, without it; false: when one arrives
+};
+
 /// Tells the ports that send to a node which traffic classes they must hold back.
 class PauseChannel
 {
@@ -101,6 +110,16 @@ class SwitchBuffer
      * @return false if every packet enters unmarked, so that the port need not ask
      */
     virtual bool SetLink(uint32_t port, const LinkState& link) = 0;
+
+    /**
+     * Mark packets at a port in another way than its link says.
+     *
+     * @param port the port
+     * @param marking how
+     */
+    virtual void SetMarking(uint32_t /* port */, const EcnMarking& /* marking */)
+    {
+    }
 
     /**
      * Decide about a packet that arrives, which then is in the queue unless it is dropped.

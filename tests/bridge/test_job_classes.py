@@ -201,11 +201,61 @@ def test_other_fabrics_refuse_classes(fabric: str) -> None:
         run([job("a", RING, ranks=4, traffic_class=1)], fabric)
 
 
-def test_switches_that_reduce_have_no_class() -> None:
+@pytest.mark.parametrize("fabric", ["express", "flow"])
+def test_what_a_switch_sends_has_the_class_of_the_job(fabric: str) -> None:
+    """Beside a job with which it shares nothing, a job with nvls takes what it takes alone."""
     server = {"family": "rail_only", "servers": 2, "server": "dgx_h100", "buffer": "16MB"}
     nvls = RING | {"algorithm": "nvls"}
-    content = {"topology": server, "jobs": [job("a", nvls, ranks=8)]}
-    assert bridge.compile(content)
-    content["jobs"] = [job("a", nvls, ranks=8, traffic_class=1)]
-    with pytest.raises(ScenarioError, match=r"jobs\.0\.traffic_class: value 1: expected no value"):
-        bridge.compile(content)
+    jobs = [
+        job("a", nvls, placement=list(range(8)), traffic_class=1),
+        job("b", nvls, placement=list(range(8, 16))),
+    ]
+    both = run(jobs, fabric, server)
+    plain = run([job("a", nvls, placement=list(range(8)))], fabric, server)
+    assert times(both, "a") == times(both, "b") == times(plain, "a")
+
+
+def test_connections_between_switches_that_reduce_have_no_class() -> None:
+    """Several jobs can use them."""
+    leaves = {"family": "leaf_spine", "servers": 8, "radix": 6, "buffer": "4MB", "in_network": True}
+    own = job("a", RING | {"algorithm": "sharp"}, ranks=8, traffic_class=1)
+    expected = (
+        r"jobs\.0\.traffic_class: value 1: expected no value, because a collective uses switch"
+    )
+    with pytest.raises(ScenarioError, match=expected):
+        run([own], topology=leaves)
+
+
+@pytest.mark.parametrize("network", ["tcp", "roce", "lossless", "flow"], indirect=True)
+def test_jobs_that_wait_for_the_same_ranks_have_their_own_classes(network) -> None:
+    """The first job of the ranks 0 and 2 goes before the bulk transfer beside it, and the second
+    one waits for its end. A rank then sends in two classes."""
+    short = LONG | {"bytes": "4MB"}
+    jobs = [
+        job("bulk", LONG, placement=[1, 3], traffic_class=2),
+        job("first", short, placement=[0, 2], traffic_class=5, arrival="1us"),
+        job("second", short, placement=[0, 2], traffic_class=0, arrival="2us"),
+    ]
+    alone = {
+        one["name"]: times(run([one], topology=ONE_LINK, **network), one["name"])[0] for one in jobs
+    }
+    found = run(jobs, topology=ONE_LINK, queueing="fifo", **network)
+    (bulk,), (first,), (second,) = (times(found, name) for name in ("bulk", "first", "second"))
+    assert first < 1.1 * alone["first"]
+    assert alone["bulk"] < bulk < 1.2 * alone["bulk"]
+    assert first + second > bulk
+
+
+@pytest.mark.parametrize("network", ["tcp", "roce", "flow"], indirect=True)
+def test_what_a_storage_sends_has_the_class_of_the_job_that_reads(network) -> None:
+    """Two jobs read equal checkpoints from one storage over one link: as if alone, and after it."""
+    read = {"bytes": "20MB", "storage": [0]}
+    jobs = [
+        job("a", RING | {"bytes": "1KB"}, placement=[2, 3], restore=read),
+        job("b", RING | {"bytes": "1KB"}, placement=[4, 5], restore=read, traffic_class=5),
+    ]
+    wide = {"family": "flat", "ranks": 6, "bandwidth": "10Gbps", "latency": "1us", "buffer": "4MB"}
+    together = run(jobs, topology=wide, **network)
+    (alone,) = times(run(jobs[1:], topology=wide, **network), "b")
+    assert times(together, "b")[0] < 1.05 * alone
+    assert times(together, "a")[0] > 1.8 * alone

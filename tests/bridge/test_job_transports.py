@@ -265,7 +265,6 @@ WRONG = [
     ("tcp", {"mss": "1000B"}, "jobs.0.transport.mss: value 1000B: expected the value of"),
     ("tcp", {"timestamps": True}, "packets of all jobs have the same headers"),
     ("tcp", {"flows_per_pair": 2}, "messages of all jobs are divided in the same way"),
-    ("tcp", {"protocol": "roce"}, "jobs.0.transport.protocol: value roce: expected tcp, because"),
     ("tcp", {"ecn": True}, "expected a size such as 200KB, because jobs.0.transport.ecn is true"),
     (
         "tcp",
@@ -294,7 +293,6 @@ WRONG = [
     ),
     ("roce", {"ecn": {"pmax": 1}}, "switches mark the packets of all jobs in the same way"),
     ("roce", {"header": "ns3"}, "packets of all jobs have the same headers"),
-    ("roce", {"protocol": "tcp"}, "jobs.0.transport.protocol: value tcp: expected roce, because"),
     (
         "roce",
         {"timely": {"low": "1s"}},

@@ -178,20 +178,13 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         changed(TOPOLOGY, lambda r: setattr(r.topology, "endpoints", 5)),
         "topology: 5 endpoints, but 4 nodes",
     ),
-    "classes of some ranks": (
-        changed(TOPOLOGY, lambda r: r.topology.rank_class.extend([0, 1])),
-        "rank_class has 2 entries, but 3 are expected",
+    "classes of some paths": (
+        changed(TOPOLOGY, lambda r: r.topology.path_class.extend([0, 1])),
+        "path_class has 2 entries, but 6 are expected",
     ),
     "class of ACKs": (
-        changed(TOPOLOGY, lambda r: r.topology.rank_class.extend([0, 1, 6])),
-        r"rank_class\[2\] is 6, but ",
-    ),
-    "classes and switches that reduce": (
-        changed(
-            TOPOLOGY,
-            lambda r: r.topology.MergeFrom(api.Topology(rank_class=[0, 1, 5], endpoints=4)),
-        ),
-        "ranks have traffic classes, so there are neither circuits nor endpoints",
+        changed(TOPOLOGY, lambda r: r.topology.path_class.extend([0, 1, 6, 0, 0, 0])),
+        r"path_class\[2\] is 6, but ",
     ),
     "failure of no job": (
         changed(
@@ -434,7 +427,7 @@ def test_a_fabric_that_does_not_exist_is_refused_when_building(name: str, shown:
 @pytest.mark.parametrize("name", ["analytical", "native"])
 def test_a_fabric_without_classes_is_refused_when_building(name: str) -> None:
     records = one_collective(RING, 3000, fabric=name)
-    records[TOPOLOGY].topology.rank_class.extend([0, 1, 5])
+    records[TOPOLOGY].topology.path_class.extend([0, 1, 2, 3, 4, 5])
     simulation = _core.Simulation(encode(records))
     sentence = f"^fabric '{name}' is not one of express, flow, whose ports have a queue for each "
     with pytest.raises(ValueError, match=sentence):

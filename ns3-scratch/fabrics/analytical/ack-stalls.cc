@@ -15,7 +15,7 @@ namespace cosim
 AckStalls::AckStalls(const MessageFabric& fabric)
     : m_fabric(fabric)
 {
-    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_format, fabric.m_settings))
+    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_settings))
     {
         m_kinds.push_back({sizes, static_cast<uint64_t>(sizes.GetFirst().withRest)});
         m_first = std::min(m_first, m_kinds.back().first);
@@ -133,12 +133,13 @@ AckStalls::CountFullGaps(double left, const WindowSize& full)
 uint64_t
 AckStalls::GetGap(uint32_t path) const
 {
-    const auto packet = uint64_t{m_fabric.m_format.GetFullBytes()};
+    const PacketFormat& format = m_fabric.m_formats.Get(path);
+    const auto packet = uint64_t{format.GetFullBytes()};
     uint64_t sum = 0;
     bool isFirst = true;
     for (const uint32_t link : m_fabric.m_liveLinks.GetPath(path))
     {
-        const uint64_t bytes = isFirst ? m_fabric.m_format.ackBytes : packet;
+        const uint64_t bytes = isFirst ? format.ackBytes : packet;
         sum += m_fabric.TransmissionPs(bytes, link) + m_fabric.m_liveLinks.Get(link).latencyPs;
         sum += isFirst ? 0 : m_fabric.ForwardingPs(link);
         isFirst = false;

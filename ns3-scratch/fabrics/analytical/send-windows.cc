@@ -15,17 +15,15 @@ namespace cosim
 
 SendWindows::SendWindows(MessageFabric& fabric)
     : m_fabric(fabric),
-      m_payloadShare(static_cast<double>(fabric.m_format.payloadBytes) /
-                     fabric.m_format.GetFullBytes()),
-      m_packet(fabric.m_format.GetFullBytes()),
       m_links(fabric.m_topology.linkSource.size()),
       m_paths(fabric.m_topology.pathSource.size())
 {
-    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_format, fabric.m_settings))
+    for (const WindowSizes& sizes : MakeWindowSizes(fabric.m_settings))
     {
         m_kinds.push_back({sizes,
                            static_cast<uint64_t>(sizes.GetFirst().withRest / 2),
-                           static_cast<uint64_t>(sizes.GetFull().withRest / 2)});
+                           static_cast<uint64_t>(sizes.GetFull().withRest / 2),
+                           static_cast<uint64_t>(sizes.GetPacket())});
     }
     for (uint32_t path = 0; path < m_paths.size(); ++path)
     {
@@ -65,7 +63,7 @@ SendWindows::Measure(Path& path, uint32_t id) const
     bool isFirst = true;
     for (const uint32_t link : m_fabric.m_liveLinks.GetPath(id))
     {
-        const uint64_t packet = m_fabric.TransmissionPs(m_packet, link);
+        const uint64_t packet = m_fabric.TransmissionPs(m_kinds[path.kind].packet, link);
         const uint64_t forwarding = isFirst ? 0 : packet + m_fabric.ForwardingPs(link);
         const uint64_t latency = m_fabric.m_liveLinks.Get(link).latencyPs;
         path.returnPs = MessageFabric::Later(path.returnPs, latency + forwarding);
@@ -123,7 +121,8 @@ SendWindows::Follow(uint32_t link, uint32_t id)
     Path& path = m_paths[id];
     path.busy = m_busy.Take();
     Busy& busy = m_busy[path.busy];
-    const double before = static_cast<double>(path.bytes) * m_payloadShare;
+    const double before =
+        static_cast<double>(path.bytes) * m_kinds[path.kind].sizes.GetPayloadShare();
     busy.acked = std::max(0.0, static_cast<double>(m_fabric.GetFlow(id).bytes) - before);
     busy.wireBytes = path.bytes;
     busy.heldBytes = 0;
@@ -213,7 +212,7 @@ SendWindows::Acknowledge(Path& path, uint64_t now)
     busy.wireBytes -= acked;
     if (acked > 0 && !busy.isFull)
     {
-        busy.acked += static_cast<double>(acked) * m_payloadShare;
+        busy.acked += static_cast<double>(acked) * m_kinds[path.kind].sizes.GetPayloadShare();
         SetWindow(path);
     }
 }
@@ -258,30 +257,33 @@ SendWindows::Release(uint32_t id, uint64_t now)
 
 /// Plan the event at which the next messages of a path enter.
 void
-SendWindows::PlanRelease(uint32_t path, uint64_t now)
+SendWindows::PlanRelease(uint32_t id, uint64_t now)
 {
-    const Busy& busy = m_busy[m_paths[path].busy];
+    const Path& path = m_paths[id];
+    const Busy& busy = m_busy[path.busy];
     const uint64_t first = busy.held.Front().cargo.size.firstBytes;
     const uint64_t free = m_links[busy.link].free;
     // An event enters several messages, but does not leave the link idle for that.
-    uint64_t at = GetRoomPs(busy, std::max(first, std::min(busy.window / GROUPS, busy.heldBytes)));
+    uint64_t at = GetRoomPs(path, std::max(first, std::min(busy.window / GROUPS, busy.heldBytes)));
     if (at > free)
     {
-        at = std::max(free, GetRoomPs(busy, first));
+        at = std::max(free, GetRoomPs(path, first));
     }
-    m_fabric.Plan(std::max(now + 1, at), path | SUBJECT);
+    m_fabric.Plan(std::max(now + 1, at), id | SUBJECT);
 }
 
-/// @return the time at which the window has room for an amount [ps]
+/// @return the time at which the window of a path has room for an amount [ps]
 uint64_t
-SendWindows::GetRoomPs(const Busy& busy, uint64_t wireBytes) const
+SendWindows::GetRoomPs(const Path& path, uint64_t wireBytes) const
 {
+    const Busy& busy = m_busy[path.busy];
     const uint64_t sum = busy.wireBytes + wireBytes;
     uint64_t excess = sum - std::min(sum, busy.window);
     if (!busy.isFull)
     {
         // What is acknowledged also makes the window larger, in whole packets.
-        excess = (excess / 2 + m_packet - 1) / m_packet * m_packet;
+        const uint64_t packet = m_kinds[path.kind].packet;
+        excess = (excess / 2 + packet - 1) / packet * packet;
     }
     for (std::size_t i = 0; i < busy.sent.GetSize(); ++i)
     {

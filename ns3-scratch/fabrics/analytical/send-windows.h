@@ -194,8 +194,9 @@ class SendWindows
     struct Kind
     {
         WindowSizes sizes;
-        uint64_t few;  //!< half of a first window [bytes on the wire]
-        uint64_t most; //!< half of a full window [bytes on the wire]
+        uint64_t few;    //!< half of a first window [bytes on the wire]
+        uint64_t most;   //!< half of a full window [bytes on the wire]
+        uint64_t packet; //!< full packet [bytes on the wire]
     };
 
     void FindSharedLinks(const Topology& topology);
@@ -211,8 +212,8 @@ class SendWindows
     Busy& Follow(uint32_t link, uint32_t path);
     void SetWindow(Path& path);
     void Acknowledge(Path& path, uint64_t now);
-    void PlanRelease(uint32_t path, uint64_t now);
-    uint64_t GetRoomPs(const Busy& busy, uint64_t wireBytes) const;
+    void PlanRelease(uint32_t id, uint64_t now);
+    uint64_t GetRoomPs(const Path& path, uint64_t wireBytes) const;
 
     static bool IsRoom(const Busy& busy, const WireSize& size)
     {
@@ -220,9 +221,7 @@ class SendWindows
     }
 
     MessageFabric& m_fabric;
-    std::vector<Kind> m_kinds;   //!< one for each transport
-    const double m_payloadShare; //!< of a full packet
-    const uint64_t m_packet;     //!< full packet [bytes on the wire]
+    std::vector<Kind> m_kinds; //!< one for each transport
     std::vector<Link> m_links;
     HugeVector<Path> m_paths;
     SlotPool<Busy> m_busy;

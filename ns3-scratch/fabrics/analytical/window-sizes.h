@@ -109,12 +109,13 @@ class WindowSizes
 
 /// @return the windows of the connections of each transport (see Settings::GetTransport)
 inline std::vector<WindowSizes>
-MakeWindowSizes(const PacketFormat& format, const Settings& settings)
+MakeWindowSizes(const Settings& settings)
 {
     std::vector<WindowSizes> sizes;
     for (uint32_t number = 0; number < settings.CountTransports(); ++number)
     {
-        sizes.emplace_back(format, GetWindowLimits(settings.GetTransport(number)));
+        const TransportSettings& transport = settings.GetTransport(number);
+        sizes.emplace_back(GetPacketFormat(transport), GetWindowLimits(transport));
     }
     return sizes;
 }

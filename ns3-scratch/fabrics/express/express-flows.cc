@@ -4,8 +4,6 @@
 
 #include "fabrics/express/express-flows.h"
 
-#include "transport/pulled-sender.h"
-
 #include "ns3/data-rate.h"
 
 #include <algorithm>
@@ -19,11 +17,13 @@ ExpressFlows::ExpressFlows(const DatapathSetup& setup, Transport& transport)
     : m_topology(setup.topology),
       m_links(setup.links),
       m_transport(transport),
-      m_payloadBytes(setup.format.payloadBytes),
-      m_dataClass(transport.GetPulled() == nullptr ? uint8_t{0}
-                                                   : transport.GetPulled()->GetTrafficClass()),
+      m_formats(setup.formats),
       m_connections(setup.topology.pathSource.size())
 {
+    for (uint32_t number = 0; number < setup.settings.CountTransports(); ++number)
+    {
+        m_dataClasses.push_back(cosim::GetDataClass(setup.settings.GetTransport(number)));
+    }
     for (FlowId flow = 0; flow < m_connections.size(); ++flow)
     {
         m_connections[flow].reverse = setup.paths.GetReverse(flow);
@@ -34,6 +34,7 @@ Handshake
 ExpressFlows::GetHandshake(FlowId flow) const
 {
     const uint32_t bytes = m_transport.GetHandshakeBytes(flow);
+    const uint32_t payload = m_formats.Get(flow).payloadBytes;
     Handshake handshake{m_handshakes == nullptr ? Time() : m_handshakes->GetStart(flow),
                         Time(),
                         Time(),
@@ -50,7 +51,7 @@ ExpressFlows::GetHandshake(FlowId flow) const
             handshake.baseRtt += TimeStep(link.latencyPs);
             if (direction == flow)
             {
-                handshake.baseRtt += DataRate(link.rateBps).CalculateBytesTxTime(m_payloadBytes);
+                handshake.baseRtt += DataRate(link.rateBps).CalculateBytesTxTime(payload);
                 handshake.firstBps = isFirst ? link.rateBps : handshake.firstBps;
                 handshake.slowestBps =
                     isFirst ? link.rateBps : std::min(handshake.slowestBps, link.rateBps);

@@ -43,10 +43,10 @@ class ExpressFlows
         return packet.toSender ? m_connections[packet.flow].reverse : packet.flow;
     }
 
-    /// Give a packet in the class of data the class of its flow, if ranks have classes.
+    /// Give a packet in the class of data the class of its flow, if flows have classes.
     void Classify(Packet& packet) const
     {
-        if (m_topology.HasClasses() && packet.trafficClass == m_dataClass)
+        if (m_topology.HasClasses() && packet.trafficClass == GetDataClass(packet.flow))
         {
             packet.trafficClass = GetClass(packet.flow) & 7U;
         }
@@ -55,9 +55,8 @@ class ExpressFlows
     /// @return the traffic class of the data of a flow
     uint8_t GetClass(FlowId flow) const
     {
-        return m_topology.HasClasses()
-                   ? static_cast<uint8_t>(m_topology.rankClass[m_topology.pathSource[flow]])
-                   : m_dataClass;
+        return m_topology.HasClasses() ? static_cast<uint8_t>(m_topology.pathClass[flow])
+                                       : GetDataClass(flow);
     }
 
     /// @return the sending endpoint of a flow; null before its first message
@@ -123,11 +122,17 @@ class ExpressFlows
 
     Handshake GetHandshake(FlowId flow) const;
 
+    /// @return the class in which the transport of a flow sends data
+    uint8_t GetDataClass(FlowId flow) const
+    {
+        return m_dataClasses[m_topology.GetTransport(flow)];
+    }
+
     const Topology& m_topology;
     const LiveLinks& m_links;
     Transport& m_transport;
-    const uint32_t m_payloadBytes; //!< of a full data packet
-    const uint8_t m_dataClass;     //!< in which the transport sends data
+    const PacketFormats& m_formats;
+    std::vector<uint8_t> m_dataClasses; //!< by transport (see Settings::GetTransport)
     const HandshakePlan* m_handshakes{nullptr};
     std::vector<Connection> m_connections; //!< per flow
 };

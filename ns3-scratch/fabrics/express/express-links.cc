@@ -20,8 +20,8 @@ ExpressLinks::ExpressLinks(const DatapathSetup& setup,
                            PortMaker makePort)
     : m_clock(setup.clock),
       m_states(setup.links),
-      m_largestBytes(std::max(setup.format.GetLargestBytes(), setup.topology.pauseFrameBytes)),
-      m_timeUnitPs(setup.format.timeUnitPs),
+      m_largestBytes(std::max(setup.formats.GetLargestBytes(), setup.topology.pauseFrameBytes)),
+      m_timeUnitPs(setup.formats.All().front().timeUnitPs),
       m_client(client),
       m_transport(transport),
       m_buffers(std::move(buffers)),
@@ -279,8 +279,13 @@ ExpressLinks::Set(uint32_t link)
     const LinkState& state = m_states.Get(link);
     if (link == m_links.size())
     {
-        m_links.push_back(m_makePort(
-            {m_clock, state, *m_buffers[state.source], *m_receiver, m_topology.HasClasses()}));
+        const auto markings = GetMarkings(link);
+        m_links.push_back(m_makePort({m_clock,
+                                      state,
+                                      *m_buffers[state.source],
+                                      *m_receiver,
+                                      m_topology.HasClasses(),
+                                      markings}));
     }
     TransmissionTimes& times =
         m_times.try_emplace(state.rateBps, state.rateBps, m_largestBytes, m_timeUnitPs)
@@ -291,6 +296,29 @@ ExpressLinks::Set(uint32_t link)
         m_buffers[state.target]->OnLinkDown(link);
         std::erase_if(m_held, [link](const auto& held) { return held.first.link == link; });
     }
+}
+
+/// @return how traffic classes are marked at a link, as far as that is not what the link says
+std::vector<std::pair<uint32_t, EcnMarking>>
+ExpressLinks::GetMarkings(uint32_t link) const
+{
+    std::vector<std::pair<uint32_t, EcnMarking>> found;
+    if (!m_topology.HasClasses())
+    {
+        return found;
+    }
+    for (const ClassMarking& marking : m_topology.markings)
+    {
+        for (const uint32_t trafficClass : marking.classes)
+        {
+            found.push_back({trafficClass,
+                             {marking.linkEcnThresholdBytes[link],
+                              marking.linkEcnFullBytes.empty() ? 0 : marking.linkEcnFullBytes[link],
+                              marking.ecnChancePpb,
+                              marking.marksAtDequeue}});
+        }
+    }
+    return found;
 }
 
 void

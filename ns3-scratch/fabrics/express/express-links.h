@@ -107,6 +107,7 @@ class ExpressLinks : private PauseChannel
     // PauseChannel
     void SetPaused(uint32_t link, uint8_t trafficClass, bool isPaused) override;
 
+    std::vector<std::pair<uint32_t, EcnMarking>> GetMarkings(uint32_t link) const;
     void Refuse(uint32_t link, Packet* packet);
     void PreparePauses();
     void OnPortPause(const Held& held, uint32_t hops, bool isPaused);

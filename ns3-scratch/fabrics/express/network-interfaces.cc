@@ -24,10 +24,9 @@ NetworkInterface::NetworkInterface(CausalSimulator& clock,
       m_links(links),
       m_link(link),
       m_router(router),
-      m_trafficClass(trafficClass),
       m_timer(clock, *this)
 {
-    m_port.Attach(*this);
+    m_port.Attach(*this, trafficClass);
 }
 
 uint32_t
@@ -137,12 +136,8 @@ NetworkInterface::FindNext() const
 }
 
 Packet*
-NetworkInterface::Pull(uint32_t paused)
+NetworkInterface::Pull()
 {
-    if ((paused >> m_trafficClass & 1) != 0)
-    {
-        return nullptr;
-    }
     TakeDue();
     for (uint32_t number = FindNext(); number != NONE; number = FindNext())
     {
@@ -201,7 +196,7 @@ NetworkInterfaces::Wake(FlowId flow, PulledSender& sender)
         Bind(flow, sender);
     }
     const Place& place = m_places[flow];
-    m_interfaces[place.link]->Wake(place.number);
+    place.interface->Wake(place.number);
 }
 
 /// Let a flow send by the port of the first link of its path.
@@ -209,25 +204,22 @@ void
 NetworkInterfaces::Bind(FlowId flow, PulledSender& sender)
 {
     const uint32_t link = m_states.GetPath(flow).front();
-    if (m_interfaces.size() <= link)
+    const uint8_t trafficClass = m_flows.GetClass(flow);
+    auto* const port = dynamic_cast<PulledPort*>(&m_links[link]);
+    if (port == nullptr)
     {
-        m_interfaces.resize(m_links.GetCount());
+        throw std::logic_error("a port of a rank does not pull");
     }
-    if (!m_interfaces[link])
-    {
-        auto* const port = dynamic_cast<PulledPort*>(&m_links[link]);
-        if (port == nullptr)
-        {
-            throw std::logic_error("a port of a rank does not pull");
-        }
-        m_interfaces[link] = std::make_unique<NetworkInterface>(m_clock,
-                                                                *port,
-                                                                m_links,
-                                                                link,
-                                                                m_router,
-                                                                m_flows.GetClass(flow));
-    }
-    m_places[flow] = {link, m_interfaces[link]->Add(sender), &sender};
+    NetworkInterface& interface = m_interfaces
+                                      .try_emplace({link, trafficClass},
+                                                   m_clock,
+                                                   *port,
+                                                   m_links,
+                                                   link,
+                                                   m_router,
+                                                   trafficClass)
+                                      .first->second;
+    m_places[flow] = {link, interface.Add(sender), &interface, &sender};
 }
 
 void
@@ -242,7 +234,7 @@ NetworkInterfaces::OnReroute()
         }
         if (m_states.GetPath(flow).front() != place.link)
         {
-            m_interfaces[place.link]->Remove(place.number);
+            place.interface->Remove(place.number);
             Bind(flow, *place.sender);
             Wake(flow, *place.sender);
         }

@@ -14,15 +14,16 @@
 #include "transport/pulled-sender.h"
 
 #include <cstdint>
-#include <memory>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace cosim
 {
 
 /**
- * The network interface at a port of a rank. When the port is free, it takes a packet of one of the
- * senders that may send now, in turn.
+ * The network interface at a port of a rank, for one traffic class. When the port is free, it takes
+ * a packet of one of the senders that may send now, in turn.
  */
 class NetworkInterface final : public PacketSource
 {
@@ -33,7 +34,7 @@ class NetworkInterface final : public PacketSource
      * @param links the links; must outlive this object
      * @param link the port's link
      * @param router gives packets their path; must outlive this object
-     * @param trafficClass traffic class of all packets
+     * @param trafficClass traffic class of the packets
      */
     NetworkInterface(CausalSimulator& clock,
                      PulledPort& port,
@@ -52,7 +53,7 @@ class NetworkInterface final : public PacketSource
     void Wake(uint32_t number);
 
     // PacketSource
-    Packet* Pull(uint32_t paused) override;
+    Packet* Pull() override;
 
   private:
     static constexpr uint32_t NONE = UINT32_MAX;
@@ -91,7 +92,6 @@ class NetworkInterface final : public PacketSource
     ExpressLinks& m_links;
     const uint32_t m_link;
     Router& m_router;
-    const uint8_t m_trafficClass;
     OwnedTimer<NetworkInterface, &NetworkInterface::OnDue> m_timer;
     std::vector<Member> m_members;
     std::vector<uint64_t> m_ready; //!< one bit for each member that may send
@@ -128,6 +128,7 @@ class NetworkInterfaces final : public PacketPuller
     {
         uint32_t link{NONE}; //!< NONE: nowhere yet
         uint32_t number{0};  //!< in the interface
+        NetworkInterface* interface{nullptr};
         PulledSender* sender{nullptr};
     };
 
@@ -138,8 +139,9 @@ class NetworkInterfaces final : public PacketPuller
     ExpressLinks& m_links;
     Router& m_router;
     const ExpressFlows& m_flows;
-    std::vector<Place> m_places;                                 //!< per flow
-    std::vector<std::unique_ptr<NetworkInterface>> m_interfaces; //!< per link; null if not used
+    std::vector<Place> m_places; //!< per flow
+    /// by link and traffic class
+    std::map<std::pair<uint32_t, uint8_t>, NetworkInterface> m_interfaces;
 };
 
 } // namespace cosim

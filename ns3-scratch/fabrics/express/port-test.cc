@@ -209,9 +209,9 @@ class Sink final : public Port::Receiver, public PacketSource
         arrivals.emplace_back(Simulator::Now().GetTimeStep() / SLOT_PS, packet->order);
     }
 
-    Packet* Pull(uint32_t paused) override
+    Packet* Pull() override
     {
-        if (offered.empty() || (paused & 1) != 0)
+        if (offered.empty())
         {
             return nullptr;
         }
@@ -329,7 +329,7 @@ class PortTest : public UnitTest<PortTest>
     {
         const SimulatorSession session(1);
         Setup setup;
-        setup.port.Attach(setup.sink);
+        setup.port.Attach(setup.sink, 0);
         setup.sink.offered = {&setup.packets[0], &setup.packets[1]};
         setup.port.Wake();
         setup.port.Offer(&setup.packets[2]);

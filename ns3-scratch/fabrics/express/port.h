@@ -15,6 +15,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -76,6 +78,12 @@ class PortBuffer
         : m_node(node),
           m_port(node.AddPort(queue))
     {
+    }
+
+    /// @param marking how packets are marked, in place of what the link says
+    void SetMarking(const EcnMarking& marking)
+    {
+        m_node.SetMarking(m_port, marking);
     }
 
     /// @param link the present state of the port's link, whose queue is empty
@@ -247,6 +255,7 @@ struct PortSetup
     SwitchBuffer& buffer;     //!< buffer of its source; must outlive the port
     Port::Receiver& receiver; //!< receives the packets; must outlive the port
     bool hasClasses{false};   //!< whether each traffic class has a place of its own in the buffer
+    std::span<const std::pair<uint32_t, EcnMarking>> markings{}; //!< of traffic classes
 };
 
 /// Makes the ports of a fabric.

@@ -23,12 +23,17 @@ PulledPort::PulledPort(const PortSetup& setup)
     {
         m_buffers.emplace_back(setup.buffer, *this);
     }
+    for (const auto& [trafficClass, marking] : setup.markings)
+    {
+        m_buffers[trafficClass].SetMarking(marking);
+    }
 }
 
 void
-PulledPort::Attach(PacketSource& source)
+PulledPort::Attach(PacketSource& source, uint8_t trafficClass)
 {
-    m_source = &source;
+    m_sources[trafficClass] = &source;
+    m_hasSource = true;
 }
 
 void
@@ -122,7 +127,7 @@ PulledPort::Set(TransmissionTimes& times, const LinkState& state)
     {
         buffer.SetLink(state);
     }
-    if (m_source != nullptr)
+    if (m_hasSource)
     {
         SendNext();
     }
@@ -152,15 +157,24 @@ PulledPort::Take(Packet* packet, bool isDroppable)
     return true;
 }
 
-/// @return the next packet to send, out of its queue or from the source; null if there is none
+/// @return the next packet to send, out of its queue or from its source; null if there is none
 Packet*
 PulledPort::TakeNext()
 {
     for (std::size_t trafficClass = CLASSES; trafficClass-- > 0;)
     {
         RingBuffer<Packet*>& queue = m_queues[trafficClass];
-        if (queue.IsEmpty() || (m_paused >> trafficClass & 1) != 0)
+        PacketSource* const source = m_sources[trafficClass];
+        if ((m_paused >> trafficClass & 1) != 0 || (queue.IsEmpty() && source == nullptr))
         {
+            continue;
+        }
+        if (queue.IsEmpty())
+        {
+            if (Packet* const packet = m_isUp ? source->Pull() : nullptr; packet != nullptr)
+            {
+                return packet;
+            }
             continue;
         }
         Packet* const packet = queue.Pop();
@@ -176,7 +190,7 @@ PulledPort::TakeNext()
         }
         return packet;
     }
-    return m_source == nullptr || !m_isUp ? nullptr : m_source->Pull(m_paused);
+    return nullptr;
 }
 
 /// Begin the next transmission, if the transmitter is free.

@@ -20,22 +20,22 @@
 namespace cosim
 {
 
-/// Hands packets to a port that has nothing else to send, as the network interface of a rank does.
+/// Hands packets of a traffic class to a port that has no others of it to send, as the network
+/// interface of a rank does.
 class PacketSource
 {
   public:
     virtual ~PacketSource() = default;
 
     /**
-     * @param paused traffic classes that must not be sent now, one bit for each
      * @return the packet to send now, or null; then the source wakes the port when it has one
      */
-    virtual Packet* Pull(uint32_t paused) = 0;
+    virtual Packet* Pull() = 0;
 };
 
 /**
- * A port with a queue for each traffic class. When its transmitter is free, it takes the first
- * packet of the highest class that is not paused, and if there is none, asks its source.
+ * A port with a queue for each traffic class. When its transmitter is free, it takes a packet of
+ * the highest class that is not paused and has one: the first in the queue, or what its source has.
  *
  * A packet costs two events: its transmission is complete, and it arrives. As long as nothing is
  * paused, and all packets are offered and have the same class, it equals BusyUntilPort packet for
@@ -59,8 +59,11 @@ class PulledPort final : public Port
         return std::make_unique<PulledPort>(setup);
     }
 
-    /// @param source asked for packets when no queue has one; must outlive the port
-    void Attach(PacketSource& source);
+    /**
+     * @param source asked for packets when the queue of a class has none; must outlive the port
+     * @param trafficClass the class
+     */
+    void Attach(PacketSource& source, uint8_t trafficClass);
 
     /// @return true if a transmission is under way
     bool IsSending() const
@@ -68,7 +71,7 @@ class PulledPort final : public Port
         return m_isSending;
     }
 
-    /// Ask the source for a packet, if the transmitter is free.
+    /// Ask the sources for a packet, if the transmitter is free.
     void Wake();
 
     /// Is notified when a class is paused, or resumes.
@@ -185,9 +188,10 @@ class PulledPort final : public Port
     CausalSimulator& m_clock;
     Receiver& m_receiver;
     const int64_t m_latencyPs;
-    std::vector<PortBuffer> m_buffers;   //!< one for all packets, or one for each class
-    TransmissionTimes* m_times{nullptr}; //!< not owned
-    PacketSource* m_source{nullptr};     //!< not owned
+    std::vector<PortBuffer> m_buffers;              //!< one for all packets, or one for each class
+    TransmissionTimes* m_times{nullptr};            //!< not owned
+    std::array<PacketSource*, CLASSES> m_sources{}; //!< by traffic class; not owned
+    bool m_hasSource{false};
     Completion m_completion{*this};
     Arrival m_arrival{*this};
     std::array<RingBuffer<Packet*>, CLASSES> m_queues;

@@ -41,11 +41,10 @@ ListClasses(const Topology& topology)
     std::vector<uint8_t> classes;
     if (topology.HasClasses())
     {
-        const std::set<uint32_t, std::greater<>> used(topology.rankClass.begin(),
-                                                      topology.rankClass.end());
-        std::ranges::transform(topology.pathSource, std::back_inserter(classes), [&](Rank source) {
-            const auto own = used.find(topology.rankClass[source]);
-            return static_cast<uint8_t>(std::distance(used.begin(), own));
+        const std::set<uint32_t, std::greater<>> used(topology.pathClass.begin(),
+                                                      topology.pathClass.end());
+        std::ranges::transform(topology.pathClass, std::back_inserter(classes), [&](uint32_t one) {
+            return static_cast<uint8_t>(std::distance(used.begin(), used.find(one)));
         });
     }
     return classes;
@@ -449,12 +448,13 @@ FlowFabric::PreparePath(uint32_t id)
         isFirst = false;
     }
     const double bytePs = BYTE_PS / static_cast<double>(slowest);
-    const double packet = m_format.GetFullBytes();
+    const PacketFormat& format = m_formats.Get(id);
+    const double packet = format.GetFullBytes();
     const double roundTrip = static_cast<double>(path.latency) + packet * path.forwardingPs +
                              static_cast<double>(AcknowledgementPs(id));
     path.forwardingPs = std::max(0.0, path.forwardingPs - bytePs); // all links except the slowest
     const double enough = roundTrip / bytePs;
-    const double initial = limits.initialBytes / m_format.payloadBytes * packet;
+    const double initial = limits.initialBytes / format.payloadBytes * packet;
     if (initial < enough)
     {
         const auto roundTripPs = static_cast<uint64_t>(std::ceil(roundTrip));
@@ -464,8 +464,7 @@ FlowFabric::PreparePath(uint32_t id)
     {
         m_paths.EndSlowStart(path);
     }
-    const double limit =
-        limits.fullBytes * packet / m_format.payloadBytes / roundTrip; // [bytes/ps]
+    const double limit = limits.fullBytes * packet / format.payloadBytes / roundTrip; // [bytes/ps]
     LimitPath(id, limit * bytePs < 1 ? limit * BYTE_PS : 0);
 }
 

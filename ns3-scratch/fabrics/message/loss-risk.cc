@@ -24,7 +24,8 @@ constexpr uint32_t OWN = UINT32_MAX;
 /// What the flows bring to the egress queues.
 struct Arrivals
 {
-    std::vector<uint64_t> bytes;                      //!< per link: what can arrive at once
+    std::vector<uint64_t> bytes;     //!< per link: what can arrive at once
+    std::vector<uint64_t> droppable; //!< per link: the part of it that is not paused instead
     std::vector<std::pair<uint32_t, uint32_t>> feeds; //!< links, each with a link that feeds it
 };
 
@@ -44,18 +45,29 @@ LosesAtRandom(const Topology& topology, const std::vector<uint64_t>& bytes)
     });
 }
 
+/// @return false if switches pause the packets of a path instead of losing them
+bool
+CanOverflow(const Topology& topology, const TransportSettings& transport, uint32_t path)
+{
+    const uint32_t trafficClass =
+        topology.HasClasses() ? topology.pathClass[path] : GetDataClass(transport);
+    return topology.pauseFrameBytes == 0 ||
+           std::ranges::find(topology.lossyClasses, trafficClass) != topology.lossyClasses.end();
+}
+
 Arrivals
 Collect(const Topology& topology,
         const Settings& settings,
         const LiveLinks& links,
         const FlowRecord& flows)
 {
-    const PacketFormat format = GetPacketFormat(settings);
     Arrivals arrivals;
     arrivals.bytes.resize(links.GetCount());
+    arrivals.droppable.resize(links.GetCount());
     for (uint32_t path = 0; path < flows.GetCount(); ++path)
     {
         const TransportSettings& transport = settings.GetTransport(topology.GetTransport(path));
+        const PacketFormat format = GetPacketFormat(transport);
         const auto window = static_cast<uint64_t>(GetWindowLimits(transport).fullBytes);
         const uint64_t payload = std::min(flows.GetBytes(path), window);
         if (payload == 0)
@@ -65,12 +77,14 @@ Collect(const Topology& topology,
         const uint64_t bytes = settings.tcp.buffersCountPackets
                                    ? format.CountPackets(payload) * format.GetLargestBytes()
                                    : format.GetWireBytes(payload);
+        const bool canOverflow = CanOverflow(topology, transport, path);
         uint32_t before = OWN;
         // A folded topology has links of its own for few paths, which do not change.
         for (const uint32_t link :
              topology.folding.Exists() ? topology.GetLinks(path) : links.GetPath(path))
         {
             arrivals.bytes[link] += bytes;
+            arrivals.droppable[link] += canOverflow ? bytes : 0;
             arrivals.feeds.emplace_back(link, before);
             before = link;
         }
@@ -152,16 +166,12 @@ FindLossRisk(const Topology& topology,
     {
         return LossRisk{LossRisk::Cause::FAILURE, 0, 0};
     }
-    if (topology.pauseFrameBytes > 0)
-    { // switches pause instead
-        return std::nullopt;
-    }
     const std::vector<bool> queues = FindQueues(links, arrivals);
     const std::vector<uint64_t> rooms = FindRooms(topology, links, queues);
     std::optional<LossRisk> worst;
     for (uint32_t link = 0; link < links.GetCount(); ++link)
     {
-        const LossRisk risk{LossRisk::Cause::QUEUE, arrivals.bytes[link], rooms[link]};
+        const LossRisk risk{LossRisk::Cause::QUEUE, arrivals.droppable[link], rooms[link]};
         if (queues[link] && risk.bufferBytes > 0 && risk.GetLack() > 0 &&
             (!worst || risk.GetLack() > worst->GetLack()))
         {

@@ -22,7 +22,7 @@ namespace cosim
 
 MessageFabric::MessageFabric(const Topology& topology, const Settings& settings)
     : FabricBase(topology, settings),
-      m_parcels(topology.pathSource.size(), m_format),
+      m_parcels(topology.pathSource.size(), m_formats),
       m_agenda(*this),
       m_lastSends(topology.folding.Exists() ? topology.linkSource.size() : 0)
 {
@@ -462,9 +462,10 @@ uint64_t
 MessageFabric::AcknowledgementPs(uint32_t path) const
 {
     const Reconfiguration& circuit = m_topology.reconfiguration;
+    const uint32_t bytes = m_formats.Get(path).ackBytes;
     if (circuit.controlNetwork)
     {
-        return MultiplyDivideUp(m_format.ackBytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
+        return MultiplyDivideUp(bytes, BYTE_PS, circuit.circuitRateBps, MAX_TIME_PS) +
                circuit.circuitLatencyPs;
     }
     const uint32_t back = GetBack(path);
@@ -474,7 +475,7 @@ MessageFabric::AcknowledgementPs(uint32_t path) const
     bool isFirst = true;
     for (const uint32_t link : m_liveLinks.GetPath(isThere ? back : path))
     {
-        sum = Later(sum, TransmissionPs(m_format.ackBytes, link));
+        sum = Later(sum, TransmissionPs(bytes, link));
         sum = Later(sum, m_liveLinks.Get(link).latencyPs);
         sum = Later(sum, isFirst ? 0 : ForwardingPs(link));
         isFirst = false;

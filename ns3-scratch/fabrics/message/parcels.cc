@@ -9,9 +9,9 @@
 namespace cosim
 {
 
-Parcels::Parcels(std::size_t paths, const PacketFormat& format)
-    : m_segmentBytes(format.payloadBytes),
-      m_sizes(format),
+Parcels::Parcels(std::size_t paths, const PacketFormats& formats)
+    : m_formats(formats),
+      m_sizes(formats.All().begin(), formats.All().end()),
       m_last(paths, NONE)
 {
 }
@@ -57,7 +57,8 @@ Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
         }
         else if (message.isFirst && message.next == NONE)
         {
-            cargo.push_back({m_sizes.Get(message.bytes), message.path, message.bundle});
+            cargo.push_back(
+                {GetSizes(message.path).Get(message.bytes), message.path, message.bundle});
         }
         else if (message.isFirst)
         {
@@ -76,6 +77,8 @@ Parcels::Take(std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
 void
 Parcels::Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger>& passengers)
 {
+    WireSizes& sizes = GetSizes(m_messages[first].path);
+    const uint64_t payload = sizes.GetFormat().payloadBytes;
     uint64_t end = 0;    // of the message
     uint64_t filled = 0; // end of the packets of earlier messages
     uint64_t begin = 0;  // of the packets of the cargo
@@ -85,7 +88,7 @@ Parcels::Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger
             return;
         }
         Cargo& last = cargo.back();
-        last.size = m_sizes.Get(until - begin);
+        last.size = sizes.Get(until - begin);
         const std::size_t count = passengers.size();
         if (count == 1 || passengers[count - 2].cargo != cargo.size() - 1)
         { // no other message arrives with it
@@ -102,7 +105,7 @@ Parcels::Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger
         {
             finish(filled);
             begin = filled;
-            filled = (end + m_segmentBytes - 1) / m_segmentBytes * m_segmentBytes;
+            filled = (end + payload - 1) / payload * payload;
             cargo.push_back({{}, message.path, NONE});
         }
         passengers.push_back(

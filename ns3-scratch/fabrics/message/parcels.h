@@ -45,9 +45,9 @@ class Parcels
 
     /**
      * @param paths number of paths
-     * @param format sizes of the packets
+     * @param formats sizes of the packets; must outlive this object
      */
-    Parcels(std::size_t paths, const PacketFormat& format);
+    Parcels(std::size_t paths, const PacketFormats& formats);
 
     /**
      * Add a message.
@@ -93,8 +93,13 @@ class Parcels
 
     void Divide(uint32_t first, std::vector<Cargo>& cargo, std::vector<Passenger>& passengers);
 
-    const uint64_t m_segmentBytes;
-    WireSizes m_sizes;
+    WireSizes& GetSizes(uint32_t path)
+    {
+        return m_sizes[m_formats.GetNumber(path)];
+    }
+
+    const PacketFormats& m_formats;
+    std::vector<WireSizes> m_sizes; //!< by format
     std::vector<Message> m_messages;
     HugeVector<uint32_t> m_last; //!< by path: latest message, which may have been removed
 };

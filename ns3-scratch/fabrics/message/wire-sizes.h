@@ -35,6 +35,12 @@ class WireSizes
     {
     }
 
+    /// @return sizes of the packets
+    const PacketFormat& GetFormat() const
+    {
+        return m_format;
+    }
+
     /// @return the sizes of a message with this payload [bytes]; valid until the next call
     const WireSize& Get(uint64_t bytes)
     {

@@ -88,7 +88,7 @@ struct DatapathSetup
 {
     const Topology& topology; //!< links and paths at the start of the run
     const Settings& settings;
-    const PacketFormat& format;
+    const PacketFormats& formats;
     const PathIndex& paths;
     LiveLinks& links; //!< the links and paths as they are now
     const Zones& zones;

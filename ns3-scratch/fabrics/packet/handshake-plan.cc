@@ -20,10 +20,10 @@ using namespace ns3;
 HandshakePlan::HandshakePlan(const Topology& topology,
                              const LiveLinks& links,
                              const PathIndex& paths,
-                             const PacketFormat& format)
+                             const PacketFormats& formats)
 {
     constexpr uint32_t LARGEST_HEADERS = 20 + 60; // IPv4 without options, TCP with all options
-    const uint32_t bytes = LARGEST_HEADERS + format.linkBytes;
+    const uint32_t bytes = LARGEST_HEADERS + formats.GetLinkBytes();
     std::vector<Time> times;
     for (uint32_t link = 0; link < links.GetCount(); ++link)
     {

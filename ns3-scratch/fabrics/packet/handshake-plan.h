@@ -30,13 +30,13 @@ class HandshakePlan
      * @param topology the paths
      * @param links the links at the start
      * @param paths finds the path of the answers
-     * @param format sizes of the packets
+     * @param formats sizes of the packets
      * @throws std::invalid_argument if the handshakes take longer than the clock can count
      */
     HandshakePlan(const Topology& topology,
                   const LiveLinks& links,
                   const PathIndex& paths,
-                  const PacketFormat& format);
+                  const PacketFormats& formats);
 
     /// @return the time at which the connection of a flow begins to open
     ns3::Time GetStart(FlowId flow) const

@@ -35,9 +35,14 @@ PacketFabric::PacketFabric(const Topology& topology,
       m_flows(topology.pathSource.size()),
       m_answers(topology.pathSource.size()),
       m_zones(topology, m_pathIndex),
-      m_datapath(make(
-          {topology, settings, m_format, m_pathIndex, m_liveLinks, m_zones, CausalSimulator::Get()},
-          *this))
+      m_datapath(make({topology,
+                       settings,
+                       m_formats,
+                       m_pathIndex,
+                       m_liveLinks,
+                       m_zones,
+                       CausalSimulator::Get()},
+                      *this))
 {
 }
 
@@ -61,7 +66,7 @@ PacketFabric::SimPut(Rank src, Rank dst, uint64_t bytes, uint64_t tag, uint32_t 
 void
 PacketFabric::Start()
 {
-    m_handshakes.emplace(m_topology, m_liveLinks, m_pathIndex, m_format);
+    m_handshakes.emplace(m_topology, m_liveLinks, m_pathIndex, m_formats);
     m_datapath->Open(*m_handshakes);
     StartClock();
     m_isStarted = true;

@@ -46,12 +46,6 @@ RoceTransport::SetPuller(PacketPuller& puller)
     }
 }
 
-uint8_t
-RoceTransport::GetTrafficClass() const
-{
-    return static_cast<uint8_t>(m_settings.front().dataClass);
-}
-
 FlowEnds
 RoceTransport::Connect(FlowId flow, const Handshake& handshake)
 {

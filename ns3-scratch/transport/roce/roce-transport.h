@@ -53,7 +53,6 @@ class RoceTransport final : public Transport, private PulledTransport
   private:
     // PulledTransport
     void SetPuller(PacketPuller& puller) override;
-    uint8_t GetTrafficClass() const override;
 
     const RoceSetup& GetSetup(FlowId flow) const
     {
