@@ -267,12 +267,6 @@ def _jobs(scenario: Scenario) -> Problems:
     for prefix, name in names:
         if owners.setdefault(name, prefix) != prefix:
             yield f"{prefix}name", f"expected a different name for each job, not {name}"
-    for work in scenario.work:
-        if work.kind.has_jobs:
-            yield (
-                f"{work.prefix}workload.kind",
-                f"expected another kind, because {work.kind.name} has jobs of its own",
-            )
 
 
 def _storage(scenario: Scenario, ranks: int) -> Problems:

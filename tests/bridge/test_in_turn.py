@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import bridge
 from bridge.batch.cluster import estimate
 from bridge.batch.interference import interference, points
+from bridge.present.report import print_report
 from frontend import load_scenario
 
 FABRICS = ["express", "native", "flow", "analytical"]
@@ -205,3 +209,18 @@ def test_jobs_on_a_fat_tree_share_it() -> None:
     assert quiet.iteration_times is not None
     assert busy.iteration_times.count == quiet.iteration_times.count == 3 * 3 + 3 * 2
     assert busy.iteration_times.mean_ns > quiet.iteration_times.mean_ns
+
+
+def test_mean_and_percentiles_are_those_of_all_iterations() -> None:
+    result = bridge.run(content(FAT_TREE, "express", mix={"count": 6, "interval": "10us"}))
+    every = sorted(time for job in result.jobs or () for time in times(job))
+    found = result.iteration_times
+    assert found is not None
+    assert found.count == len(every) == 15
+    assert found.mean_ns == pytest.approx(sum(every) / len(every), abs=1e-3)
+    assert found.p50_ns == every[math.ceil(0.5 * 15) - 1]
+    assert found.p99_ns == found.max_ns == every[-1]
+    text = StringIO()
+    print_report(result, Console(file=text, width=80))
+    for word in ("iterations of all jobs", "p99", *(job.name for job in result.jobs or ())):
+        assert word in text.getvalue()
