@@ -25,14 +25,14 @@ from bridge.batch.running import Failing, Load, Running, ps, speeds
 from bridge.errors import InputError
 from bridge.results.measurements import Schedule
 from bridge.results.result import Result
-from bridge.simulator.jobs import Ran, job_durations, schedule_block
+from bridge.simulator.jobs import Ran, Run, schedule_block
 from frontend import Scenario, load_scenario
 from frontend.compiler.shapes import Shape, Shapes
 from frontend.errors import RefusedError
 from frontend.resolve import Resolved, resolve
-from frontend.resolve.jobs import iterations
 from frontend.resolve.outages import KEYS, Outage, Rates, failing, rates_of
 from frontend.resolve.queueing import Queue, Started
+from frontend.resolve.turns import iterations
 from frontend.scenario.work import SINGLE, Work, work_of_job
 from frontend.schema.base import Problems
 from frontend.schema.events import Failures
@@ -194,7 +194,7 @@ class _Placements:
         (job,) = result.jobs or (None,)
         if job is None:  # it has nothing to do
             return _Alone(0, 0, np.zeros(len(shape.connections)))
-        time = job_durations(result.to_dict())[job.name]
+        time = round(1000 * (job.iterations[-1].end_ns - job.start_ns))
         network = result.network
         headers = network.wire_bytes / max(1, network.payload_bytes)
         rate = sent_bytes(shape, result) * headers * 8e12 / time
@@ -286,6 +286,8 @@ class _History:
 
     runs_ps: list[tuple[int, int]] = field(default_factory=list)
     """From each start to its end, or until ranks were lost."""
+    members: list[tuple[int, ...]] = field(default_factory=list)
+    """The ranks that it had in each of these times."""
     restarts_ps: list[tuple[int, int]] = field(default_factory=list)
     failures: int = 0
     left: tuple[int, int] | None = None
@@ -299,6 +301,7 @@ class _History:
     def add(self, job: Running, now: int) -> None:
         """Note that a start of the job has ended now."""
         self.runs_ps.append((job.start_ps, now))
+        self.members.append(job.members)
         self.restarts_ps += job.restarts_ps
         self.failures += job.failures
 
@@ -452,14 +455,14 @@ class _Cluster:
             job, history, work = self._ended[number], self._history[number], self._work[number]
             assert work.job is not None
             time = sum(end - start for start, end in history.runs_ps)
-            arrival, end = _arrival(work), history.runs_ps[-1][1]
-            start = end - time
-            rows.append(Ran(work.job.name, arrival / 1000, start / 1000, end / 1000, job.members))
+            runs = zip(_in_ns(history.runs_ps), history.members, strict=True)
+            ran = Ran(work.job.name, _arrival(work) / 1000, [Run(*at, own) for at, own in runs])
+            rows.append(ran)
             jobs.append(
                 EstimatedJob(
                     name=work.job.name,
                     ranks=len(job.members),
-                    waiting_ns=start / 1000 - arrival / 1000,
+                    waiting_ns=ran.waiting,
                     alone_ns=job.alone_ps / 1000,
                     time_ns=time / 1000,
                     slowdown=time / job.alone_ps if job.alone_ps else 1.0,

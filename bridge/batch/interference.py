@@ -12,6 +12,7 @@ from bridge.errors import InputError
 from bridge.results.measurements import Job, Schedule, ScheduledJob
 from bridge.results.result import Result
 from frontend import Scenario, load_scenario
+from frontend.resolve.failures import fails
 from frontend.scenario.work import SINGLE
 from frontend.transports import PROTOCOLS
 
@@ -135,8 +136,13 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     Raises
     ------
     InputError
-        The scenario has no jobs.
+        The scenario has no jobs, or jobs that fail and then get other ranks.
     """
+    if scenario.queueing != "none" and fails(scenario):
+        raise InputError(
+            f"queueing: value {scenario.queueing}: expected none, because a job that fails can "
+            "have other ranks alone than beside others"
+        )
     data = scenario.resolved() | {"queueing": "none", "mix": None}
     data["events"] = [one for one in data["events"] if one["event"] not in OTHER_TRAFFIC]
     return [
@@ -179,7 +185,7 @@ def _entries(
         own = data["jobs"][work.entry] | {"name": job.name, "ranks": None, **SINGLE}
         set_for = adjustments.get(job.name, Adjustment())
         own["placement"] = list(placed[job.name].ranks)
-        own["arrival"] = f"{round(1000 * (_start(placed[job.name]) + set_for.delay_ns))}ps"
+        own["arrival"] = f"{round(1000 * (placed[job.name].start_ns + set_for.delay_ns))}ps"
         for traffic_class in (set_for.traffic_class, job.traffic_class, usual):
             if traffic_class is not None:
                 own["traffic_class"] = traffic_class
@@ -240,10 +246,6 @@ def fairness(slowdowns: Sequence[float]) -> float:
     return sum(speeds) ** 2 / squares if squares else 1.0
 
 
-def _start(job: ScheduledJob) -> float:
-    return job.arrival_ns + job.waiting_ns
-
-
 def _end(job: ScheduledJob) -> float:
     return job.arrival_ns + job.completion_ns
 
@@ -277,7 +279,7 @@ def _pairs(
     used: Mapping[str, Mapping[int, int]], placed: Mapping[str, ScheduledJob]
 ) -> Iterator[SharedLinks]:
     for first, second in combinations(used, 2):
-        begin = max(_start(placed[first]), _start(placed[second]))
+        begin = max(placed[first].start_ns, placed[second].start_ns)
         end = min(_end(placed[first]), _end(placed[second]))
         links = used[first].keys() & used[second].keys()
         if links and end > begin:

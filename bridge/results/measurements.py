@@ -104,6 +104,20 @@ class Job(Block):
     """The failures of the job."""
 
 
+_TIMES = ("waiting", "completion")
+
+
+class JobRun(Block):
+    """A time for which a job had ranks."""
+
+    begin_ns: float
+    """When it got them."""
+    end_ns: float
+    """When it failed or ended."""
+    ranks: tuple[int, ...]
+    """The ranks of the topology that were its ranks 0, 1, …"""
+
+
 class ScheduledJob(Block):
     """When and where a job ran."""
 
@@ -112,11 +126,28 @@ class ScheduledJob(Block):
     arrival_ns: float
     """When it arrived."""
     waiting_ns: float
-    """Time from its arrival to its start, for which too few ranks were free."""
+    """Time from its arrival to its end for which it had no ranks: too few were free, or its own
+    were down."""
     completion_ns: float
     """Job completion time (JCT): from its arrival to its end."""
     ranks: tuple[int, ...]
-    """The ranks of the topology that were its ranks 0, 1, …"""
+    """The ranks of the topology that were its ranks 0, 1, …; if it failed, those it had last."""
+    runs: tuple[JobRun, ...]
+    """When it had which ranks: once, and once more after each failure."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_runs(cls, data: Any) -> Any:
+        """Results of earlier versions do not have `runs`."""
+        if isinstance(data, dict) and "runs" not in data:
+            begin, end = (data.get("arrival_ns", 0) + data.get(f"{key}_ns", 0) for key in _TIMES)
+            return data | {"runs": [{"begin_ns": begin, "end_ns": end, "ranks": data.get("ranks")}]}
+        return data
+
+    @property
+    def start_ns(self) -> float:
+        """When it started first."""
+        return self.runs[0].begin_ns
 
 
 class Schedule(Block):
@@ -127,7 +158,7 @@ class Schedule(Block):
     utilization: float
     """Ranks of running jobs, relative to all ranks, mean over the time of the run."""
     waiting_mean_ns: float
-    """Time from the arrival of a job to its start, mean over the jobs."""
+    """Time from the arrival of a job to its end for which it has no ranks, mean over the jobs."""
     waiting_max_ns: float
     """The longest of these times."""
     completion_mean_ns: float

@@ -1,41 +1,47 @@
-"""Jobs that wait for each other, and what a run tells about the jobs of a cluster.
+"""Jobs that wait for each other or fail, and what a run tells about the jobs of a cluster.
 
-Which ranks a job gets depends on when others end, which a simulation tells. A simulation with some
-order is right up to the first start that the times in it do not support. So the order that follows
-from its times is right further on, and the order is right as a whole when it follows from the times
-of its own simulation.
+Which ranks a job gets depends on when others end, and where it goes on after a failure on what it
+had done, which a simulation tells. Nothing that happens changes what was before. So a simulation
+with some turns is right up to the first one that its times do not support, the turns that follow
+from its times are right further on, and they are right as a whole when they follow from the times
+of their own simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from itertools import count, takewhile
-from typing import Any, NamedTuple, TypeVar
+from itertools import count, pairwise, takewhile
+from typing import Any, NamedTuple
 
 from bridge.results.errors import SimulationError
 from bridge.results.result import Result
 from frontend import Scenario, ScenarioError, load_scenario
 from frontend.fabrics import FABRICS
-from frontend.resolve.failures import Restart, Restarts, fails, name_of, restarts
+from frontend.resolve.failures import fails, name_of
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import Durations, Turn, turns
+from frontend.resolve.turns import Told, Turn, turns
+from frontend.topologies import Layout
 
-Keeps = Callable[[Result], bool]
-"""Tells whether a result is the last one, which is saved."""
+Keeps = Callable[[Told], bool]
+"""Tells by what a simulation tells of jobs whether its result is the last one, which is saved."""
 
-Simulate = Callable[[Scenario, Durations, Keeps], Result]
-"""Simulates a scenario in the order that follows from durations of jobs."""
+Simulate = Callable[[Scenario, Told, Keeps], Result]
+"""Simulates a scenario with the turns that follow from what is told of its jobs."""
 
-_MOST_RESTARTS = 1000
+_MOST_FAILURES = 1000
 
 _FIRST = "analytical"
 """The fabric that tells about how long jobs run."""
 
 
-def settled(scenario: Scenario, simulate: Simulate) -> Result:
-    """Return the result of a scenario whose jobs wait for each other.
+def is_settled(scenario: Scenario) -> bool:
+    """Tell whether the turns of the jobs of a scenario follow from the scenario alone."""
+    return not scenario.is_timed and not fails(scenario)
+
+
+def settle(scenario: Scenario, simulate: Simulate) -> tuple[Result, Told]:
+    """Return the result of a scenario whose jobs wait for each other or fail, and what it tells.
 
     Parameters
     ----------
@@ -44,106 +50,56 @@ def settled(scenario: Scenario, simulate: Simulate) -> Result:
     simulate : callable
         Simulates it, or the same on the fabric `analytical`.
     """
-    durations: Durations = {}
-    if not FABRICS[scenario.fabric].is_estimator:
+    told: Told = {}
+    if scenario.is_timed and not FABRICS[scenario.fabric].is_estimator:
         with suppress(ScenarioError):  # estimators cannot simulate all that packets can
             estimated = load_scenario(scenario, {"fabric": _FIRST})
-            durations = job_durations(_settle(estimated, simulate, durations).to_dict())
-    return _settle(scenario, simulate, durations)
+            _, told = _settle(estimated, simulate, told)
+    return _settle(scenario, simulate, told)
 
 
-def _settle(scenario: Scenario, simulate: Simulate, durations: Durations) -> Result:
+def _settle(scenario: Scenario, simulate: Simulate, told: Told) -> tuple[Result, Told]:
     made = layout(scenario)
-
-    def order(times: Durations) -> list[Turn]:
-        return turns(scenario, made.ranks, made, times)
-
-    result = _repeated(
-        durations,
-        lambda known, keeps: simulate(scenario, known, keeps),
-        lambda result: job_durations(result.to_dict()),
-        order,
-        len(scenario.work) + 1,  # each time, one more start is right at least
-    )
-    if result is None:
-        raise SimulationError(
-            "queueing: no order of the jobs follows from the times of its own run"
-        )
-    return result
-
-
-def restarted(simulate: Callable[[Restarts, Keeps], Result]) -> Result:
-    """Return the result of a scenario whose jobs fail.
-
-    A failure does not change what happens before it. So what a simulation tells about the first
-    failure that it does not have yet is right, and the next simulation has it.
-
-    Parameters
-    ----------
-    simulate : callable
-        Simulates it with some failures of jobs.
-    """
-    first: Restarts = {}
-    result = _repeated(first, simulate, job_failures, dict, _MOST_RESTARTS)
-    if result is None:
-        raise SimulationError(
-            f"events: jobs fail more than {_MOST_RESTARTS} times: expected fewer failures"
-        )
-    return result
-
-
-Known = TypeVar("Known")
-
-
-def _repeated(
-    known: Known,
-    simulate: Callable[[Known, Keeps], Result],
-    told: Callable[[Result], Known],
-    what: Callable[[Known], Any],
-    most: int,
-) -> Result | None:
-    """Return the result of the first simulation that tells what it was given; None: there is none.
-
-    Parameters
-    ----------
-    known
-        What the first simulation is given; the next ones are given what the one before told.
-    simulate, told : callable
-        Simulates with something that is known, and returns what a result tells.
-    what : callable
-        Returns what of it must agree.
-    most : int
-        Largest number of simulations.
-    """
+    # Each time, one more start is right at least.
+    most = len(scenario.work) + 1 + (_MOST_FAILURES if fails(scenario) else 0)
     for _ in range(most):
-        agrees = partial(_agrees, told, what, what(known))
-        result = simulate(known, agrees)
-        if agrees(result):
-            return result
-        known = told(result)
-    return None
+        planned = _planned(scenario, made, told)
+        heard: list[Told] = []
 
+        def keeps(found: Told, planned: Sequence[Turn] = planned, heard: Any = heard) -> bool:
+            heard.append(found)
+            return _planned(scenario, made, found) == planned
 
-def _agrees(
-    told: Callable[[Result], Known], what: Callable[[Known], Any], expected: Any, result: Result
-) -> bool:
-    return bool(what(told(result)) == expected)
-
-
-def job_failures(result: Result) -> Restarts:
-    """Return the failures of the jobs of a result."""
-    return {
-        job.name: tuple(
-            Restart(round(1000 * one.at_ns), round(1000 * one.restart_ns), one.iteration)
-            for one in job.failures
+        result = simulate(scenario, told, keeps)
+        told = heard[-1]
+        if _planned(scenario, made, told) == planned:
+            return result, told
+    if fails(scenario):
+        raise SimulationError(
+            f"events: jobs fail more than {_MOST_FAILURES} times: expected fewer failures"
         )
-        for job in result.jobs or ()
-        if job.failures
-    }
+    raise SimulationError("queueing: no order of the jobs follows from the times of its own run")
 
 
-def with_attempts(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the blocks about jobs of a result, with the attempts of a job as one job.
+def _planned(scenario: Scenario, made: Layout, told: Told) -> list[Turn]:
+    """Return the turns of jobs without times at which another one ends, which the run decides."""
+    return [
+        turn._replace(has_ranks=0, begin=0 if turn.after is not None else turn.begin)
+        for turn in turns(scenario, made.ranks, made, told)
+    ]
+
+
+class JobBlocks(NamedTuple):
+    """What a run says about its jobs."""
+
+    blocks: dict[str, Any]
+    """The blocks of the result that are about jobs."""
+    told: Told
+    """What it tells of their attempts."""
+
+
+def job_blocks(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> JobBlocks:
+    """Return what a run says about its jobs, with the attempts of a job as one job.
 
     Parameters
     ----------
@@ -152,25 +108,47 @@ def with_attempts(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> d
     measured : mapping
         What the simulator measured, with the keys of a result.
     """
-    if not scenario.get("events") or not scenario.get("jobs"):
-        return {}
+    if not scenario.get("jobs"):
+        return JobBlocks({}, {})
     loaded = load_scenario(dict(scenario))
-    if not fails(loaded):
-        return {}
     made = layout(loaded)
-    order = turns(loaded, made.ranks, made)
+    attempts = _attempts(loaded, measured)
+    told = {
+        name: [
+            [round(1000 * one["end_ns"]) - round(1000 * job["start_ns"]) for one in rows]
+            for job in own
+            for rows in [job["iterations"]]
+        ]
+        for name, own in attempts.items()
+        if own
+    }
+    order = turns(loaded, made.ranks, made, told)
+    blocks = _with_attempts(loaded, order, attempts) if fails(loaded) else {}
+    if measured["status"] == "complete":
+        jobs = blocks.get("jobs", measured["jobs"])
+        blocks |= _schedule(loaded, made, order, jobs, measured["time_ns"])
+    return JobBlocks(blocks, told)
+
+
+def _attempts(scenario: Scenario, measured: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return what was measured of the attempts of each job, by name."""
     found = {job["name"]: job for job in measured.get("jobs") or ()}
-    attempts: dict[str, list[dict[str, Any]]] = {}
-    for work in loaded.work:
+    attempts = {}
+    for work in scenario.work:
         assert work.job is not None
         names = (name_of(work.job, number) for number in count())
         attempts[work.job.name] = [found[name] for name in takewhile(found.__contains__, names)]
-    ends = {
-        name: [[round(1000 * one["end_ns"]) for one in job["iterations"]] for job in own]
-        for name, own in attempts.items()
-    }
-    failed = restarts(loaded, made, order, ends)
-    jobs = [_joined(own, failed.get(name, ())) for name, own in attempts.items() if own]
+    return attempts
+
+
+def _with_attempts(
+    scenario: Scenario, order: Sequence[Turn], attempts: Mapping[str, Sequence[dict[str, Any]]]
+) -> dict[str, Any]:
+    """Return the blocks about jobs of a result, with the attempts of a job as one job."""
+    own: dict[str, list[Turn]] = {}
+    for turn in order:
+        own.setdefault(_name(scenario, turn), []).append(turn)
+    jobs = [_joined(rows, own[name]) for name, rows in attempts.items() if rows]
     times = sorted(one["time_ns"] for job in jobs for one in job["iterations"])
     if not times:
         return {"jobs": jobs, "iteration_times": None}
@@ -186,74 +164,94 @@ def with_attempts(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> d
     }
 
 
-def _joined(attempts: Sequence[dict[str, Any]], failed: Sequence[Restart]) -> dict[str, Any]:
+def _name(scenario: Scenario, turn: Turn) -> str:
+    job = scenario.work[turn.job].job
+    assert job is not None
+    return job.name
+
+
+def _joined(attempts: Sequence[dict[str, Any]], own: Sequence[Turn]) -> dict[str, Any]:
     """Return the attempts of a job as one job: without what it had to repeat."""
     rows: list[dict[str, Any]] = []
-    firsts = [0, *(one.first for one in failed)]
-    for job, first, last in zip(attempts, firsts, [*firsts[1:], None], strict=False):
-        own = [one | {"index": first + one["index"]} for one in job["iterations"]]
-        rows += own if last is None else [one for one in own if one["index"] < last]
+    for job, turn, again in zip(attempts, own, [*own[1:], None], strict=False):
+        done = [one | {"index": turn.first + one["index"]} for one in job["iterations"]]
+        rows += done if again is None else [one for one in done if one["index"] < again.first]
     failures = [
-        {"at_ns": one.failed / 1000, "restart_ns": one.begin / 1000, "iteration": one.first}
-        for one in failed
+        {
+            "at_ns": turn.failed / 1000,
+            "restart_ns": again.begin / 1000,
+            "iteration": again.first,
+        }
+        for turn, again in pairwise(own)
+        if turn.failed is not None
     ]
     return attempts[0] | {"iterations": rows, "failures": failures}
 
 
-def job_durations(measured: Mapping[str, Any]) -> Durations:
-    """Return how long each job of a result ran [ps]."""
-    return {
-        job["name"]: round(1000 * (job["iterations"][-1]["end_ns"] - job["start_ns"]))
-        for job in measured.get("jobs") or ()
-        if job["iterations"]
-    }
-
-
-def schedule(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the block `schedule` of a result, if all jobs of a scenario ran to their ends.
-
-    Parameters
-    ----------
-    scenario : mapping
-        The resolved scenario.
-    measured : mapping
-        What the simulator measured, with the keys of a result.
-    """
-    if not scenario.get("jobs") or measured["status"] != "complete":
-        return {}
-    loaded = load_scenario(dict(scenario))
-    made = layout(loaded)
-    members = {
-        turn.job: turn.members for turn in turns(loaded, made.ranks, made, job_durations(measured))
-    }
-    found = {job["name"]: job for job in measured["jobs"]}
-    rows: list[Ran] = []
-    for number, work in enumerate(loaded.work):
-        if work.job is None or work.job.name not in found:
+def _schedule(
+    scenario: Scenario,
+    made: Layout,
+    order: Sequence[Turn],
+    jobs: Sequence[Mapping[str, Any]],
+    time_ns: float,
+) -> dict[str, Any]:
+    """Return the block `schedule` of a result in which all jobs ran to their ends."""
+    found = {job["name"]: job for job in jobs}
+    ran: dict[str, Ran] = {}
+    for turn in sorted(order, key=lambda turn: (turn.job, turn.attempt)):
+        job = scenario.work[turn.job].job
+        if job is None or job.name not in found:
             continue  # it has nothing to do
-        start = found[work.job.name]["start_ns"]
-        end = max((one["end_ns"] for one in found[work.job.name]["iterations"]), default=start)
-        rows.append(Ran(work.job.name, work.job.arrival / 1000, start, end, members[number]))
-    return {"schedule": schedule_block(rows, made.ranks, measured["time_ns"])}
+        measured = found[job.name]
+        begin = turn.has_ranks / 1000 if turn.attempt else measured["start_ns"]
+        if turn.failed is None:
+            end = max((one["end_ns"] for one in measured["iterations"]), default=begin)
+        else:
+            end = turn.failed / 1000
+        own = ran.setdefault(job.name, Ran(job.name, job.arrival / 1000, []))
+        own.runs.append(Run(begin, end, turn.members))
+    return {"schedule": schedule_block([*ran.values()], made.ranks, time_ns)}
+
+
+class Run(NamedTuple):
+    """A time for which a job had ranks [ns]."""
+
+    begin: float
+    end: float
+    ranks: Sequence[int]
 
 
 class Ran(NamedTuple):
-    """A job that ran to its end; times in ns."""
+    """A job that ran to its end."""
 
     name: str
     arrival: float
-    start: float
-    end: float
-    ranks: Sequence[int]
+    """[ns]"""
+    runs: list[Run]
+    """When it had which ranks."""
+
+    @property
+    def completion(self) -> float:
+        """Time from its arrival to its end [ns]."""
+        return self.runs[-1].end - self.arrival
+
+    @property
+    def waiting(self) -> float:
+        """Time from its arrival to its end for which it had no ranks [ns]."""
+        at, found = self.arrival, 0.0
+        for run in self.runs:
+            found += run.begin - at
+            at = run.end
+        return found
 
 
 def schedule_block(jobs: Sequence[Ran], ranks: int, time_ns: float) -> dict[str, Any]:
     """Return the block `schedule` of a result, of jobs that ran on a cluster with some ranks."""
     busy = 0.0
     for job in jobs:
-        busy += len(job.ranks) * (job.end - job.start)
-    waits = [job.start - job.arrival for job in jobs]
-    completions = sorted(job.end - job.arrival for job in jobs)
+        busy += sum(len(run.ranks) * (run.end - run.begin) for run in job.runs)
+    waits = [job.waiting for job in jobs]
+    completions = sorted(job.completion for job in jobs)
     return {
         "ranks": ranks,
         "utilization": busy / ranks / time_ns if time_ns else 0.0,
@@ -266,11 +264,15 @@ def schedule_block(jobs: Sequence[Ran], ranks: int, time_ns: float) -> dict[str,
             {
                 "name": job.name,
                 "arrival_ns": job.arrival,
-                "waiting_ns": job.start - job.arrival,
-                "completion_ns": job.end - job.arrival,
-                "ranks": job.ranks,
+                "waiting_ns": wait,
+                "completion_ns": job.completion,
+                "ranks": job.runs[-1].ranks,
+                "runs": [
+                    {"begin_ns": run.begin, "end_ns": run.end, "ranks": run.ranks}
+                    for run in job.runs
+                ],
             }
-            for job in jobs
+            for job, wait in zip(jobs, waits, strict=True)
         ],
     }
 

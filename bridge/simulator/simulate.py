@@ -23,23 +23,15 @@ from bridge.results.result import SCHEMA_VERSION, Result
 from bridge.results.run_tables import RunTables
 from bridge.simulator.estimate_error import estimate_error
 from bridge.simulator.hooks import BuiltSimulation, Hook, load_bindings, load_hook, require_bindings
-from bridge.simulator.jobs import (
-    job_durations,
-    job_failures,
-    restarted,
-    schedule,
-    settled,
-    with_attempts,
-)
+from bridge.simulator.jobs import Keeps, is_settled, job_blocks, settle
 from bridge.simulator.output_files import OutputFiles, StreamedFile
 from bridge.stopwatch import Stopwatch
 from bridge.stream_header import read_header
 from frontend import Scenario, load_scenario
 from frontend.loading.load import Content, Source
 from frontend.loading.overrides import Override, Overrides, listed
-from frontend.resolve.failures import fails
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import Durations
+from frontend.resolve.turns import Told
 from frontend.workloads import WORKLOADS
 from frontend.workloads.registry import TrainingWork, WorkloadKind
 from topology_gen.files import MOST_RECORD_BYTES, read_bytes
@@ -175,29 +167,28 @@ def run(
         require_bindings()
     with reporter:
         reporter.stage("compiling")
-        if fails(loaded):
-            return restarted(
-                lambda failed, keeps: simulate_stream(
-                    frontend.compile_scenario(loaded, None, failed),
-                    hook,
-                    reporter,
-                    out,
-                    watch,
-                    keeps,
-                ),
-            )
-        if not loaded.is_timed:
+        if is_settled(loaded):
             return simulate_stream(frontend.compile_scenario(loaded), hook, reporter, out, watch)
+        result, _ = _settle(loaded, hook, reporter, out, watch)
+        return result
 
-        def simulate(
-            changed: Scenario, durations: Durations, keeps: Callable[[Result], bool]
-        ) -> Result:
-            stream = frontend.compile_scenario(changed, durations)
-            if changed.fabric == loaded.fabric:
-                return simulate_stream(stream, hook, reporter, out, watch, keeps)
-            return simulate_stream(stream, None, Reporter(), None, Stopwatch())
 
-        return settled(loaded, simulate)
+def _settle(
+    scenario: Scenario,
+    hook: Hook | None,
+    reporter: Reporter,
+    out: str | os.PathLike[str] | None,
+    watch: Stopwatch,
+) -> tuple[Result, Told]:
+    """Simulate a scenario whose jobs wait for each other or fail."""
+
+    def simulate(changed: Scenario, told: Told, keeps: Keeps) -> Result:
+        stream = frontend.compile_scenario(changed, told)
+        if changed.fabric == scenario.fabric:
+            return simulate_stream(stream, hook, reporter, out, watch, keeps)
+        return simulate_stream(stream, None, Reporter(), None, Stopwatch(), keeps)
+
+    return settle(scenario, simulate)
 
 
 def replay(
@@ -272,12 +263,10 @@ def compile(
         The file cannot be written.
     """
     loaded = load(scenario, overrides, seed)
-    durations, failed = None, None
-    if fails(loaded):
-        failed = job_failures(run(loaded))
-    elif loaded.is_timed:
-        durations = job_durations(run(loaded).to_dict())
-    stream = frontend.compile_scenario(loaded, durations, failed)
+    told = None
+    if not is_settled(loaded):
+        _, told = _settle(loaded, None, Reporter(), None, Stopwatch())
+    stream = frontend.compile_scenario(loaded, told)
     if out is not None:
         write_whole(Path(out), stream)
     return stream
@@ -347,7 +336,7 @@ def simulate_stream(
     reporter: Reporter,
     out: str | os.PathLike[str] | None,
     watch: Stopwatch,
-    keeps: Callable[[Result], bool] = lambda _: True,
+    keeps: Keeps = lambda _: True,
 ) -> Result:
     """Build and run a stream, and save its result; raise if the result is not complete.
 
@@ -415,11 +404,12 @@ def simulate_stream(
         raw["scenario"] = header.scenario
         raw["files"] = header.files
         raw["simulator"] |= {**watch.cost(), "seed": header.seed, "versions": versions()}
-        raw |= with_attempts(header.scenario, raw)
-        raw |= training_rates(header.scenario, raw) | schedule(header.scenario, raw)
+        blocks, told = job_blocks(header.scenario, raw)
+        raw |= blocks | training_rates(header.scenario, raw)
         raw["estimate"] = estimate_error(header.scenario, tables, raw.pop("loss_risk", None))
         result = Result.model_validate(raw).with_tables(tables)
-        if folder is not None and (result.status != "complete" or keeps(result)):
+        is_last = result.status != "complete" or keeps(told)
+        if folder is not None and is_last:
             file = None
             try:
                 file = result.save(folder)

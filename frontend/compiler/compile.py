@@ -21,9 +21,8 @@ from frontend.errors import RefusedError
 from frontend.nodes import NodeColumns, NodeType
 from frontend.resolve import Resolved, resolve
 from frontend.resolve.events import Messages, background, happenings
-from frontend.resolve.failures import Restarts
-from frontend.resolve.queueing import Durations
 from frontend.resolve.resolved import marks_by_rate
+from frontend.resolve.turns import Told
 from frontend.scenario import Scenario
 from frontend.scenario.file_paths import FILES, digests
 from frontend.schema.system import HostCost
@@ -198,9 +197,7 @@ _CLASSES = 2
 """Classes of each priority that a workload gives."""
 
 
-def compile_scenario(
-    scenario: Scenario, durations: Durations | None = None, restarts: Restarts | None = None
-) -> bytes:
+def compile_scenario(scenario: Scenario, told: Told | None = None) -> bytes:
     """Return the network-API stream of a scenario.
 
     The same scenario and version of cosim give the same bytes on every machine.
@@ -209,10 +206,8 @@ def compile_scenario(
     ----------
     scenario : Scenario
         The scenario.
-    durations : mapping, optional
-        How long jobs run, if they wait for each other; by default, what they are expected to.
-    restarts : mapping, optional
-        The failures of jobs, if hosts fail; by default, there are none.
+    told : mapping, optional
+        As for `frontend.resolve.resolve`.
 
     Raises
     ------
@@ -220,7 +215,7 @@ def compile_scenario(
         If `frontend.resolve.resolve` raises it, or an algorithm does not support the number of
         ranks of a collective.
     """
-    return encode(records(resolve(scenario, durations, restarts)))
+    return encode(records(resolve(scenario, told)))
 
 
 def validate_scenario(scenario: Scenario) -> None:

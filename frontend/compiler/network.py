@@ -13,7 +13,7 @@ from frontend.errors import RefusedError
 from frontend.network_api_pb2 import NetworkEvent, Reconfiguration, Topology
 from frontend.resolve import Resolved
 from frontend.resolve.jobs import rank_classes
-from frontend.resolve.queueing import ROUTES_OF_TURN, places
+from frontend.resolve.turns import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
 from frontend.stream import append
@@ -120,8 +120,9 @@ class Connections:
         self._span = max(1, span)
         """Number of routes of a turn in the stream."""
         shards = resolved.layout.shards
-        self._between = routes_of_turn(shards) if shards else 0
-        """Number of routes of a turn in the topology; 0: all have the same ones."""
+        between = routes_of_turn(shards) if shards else 0
+        self._first = [shard.turn * between for shard in shards]
+        """For each job, its first route in the topology; empty: all jobs have the same routes."""
         self.others = span * turns
         """The route of other traffic, which comes after those of all jobs."""
         self._job: list[int] = []
@@ -140,10 +141,8 @@ class Connections:
 
     def chosen(self, flows: Flows) -> NDArray[np.int64]:
         """Return the routes of the topology by which paths are chosen for flows of the stream."""
-        if not self._takes_turns:
-            return flows[:, 2]
-        turn, own = np.divmod(flows[:, 2], self._span)
-        return turn * self._between + own
+        own = flows[:, 2] % self._span if self._takes_turns else flows[:, 2]
+        return own + self.each(flows, self._first) if self._first else own
 
     def each(self, flows: Flows, of_job: Sequence[int]) -> NDArray[np.int64]:
         """Return the value of the job of each flow of the stream; 0 for other traffic.
@@ -264,7 +263,7 @@ def topology_record(resolved: Resolved, flows: Flows, connections: Connections) 
 
 def add_failures(record: Topology, resolved: Resolved, connections: Connections) -> None:
     """Write the failures of jobs into the record of a network."""
-    if not resolved.restarts:
+    if all(turn.failed is None for turn in resolved.turns):
         return
     source, target = (np.array(ends, np.int64) for ends in (record.path_source, record.path_target))
     pair = source * resolved.network.nodes + target
@@ -273,18 +272,18 @@ def add_failures(record: Topology, resolved: Resolved, connections: Connections)
     route = (np.arange(len(pair)) - first) // count
     turns = connections.turns(np.column_stack([source, target, route]))
     for number, turn in enumerate(resolved.turns):
+        if turn.failed is None:
+            continue
         job = resolved.scenario.work[turn.job].job
         assert job is not None
-        failed = resolved.restarts.get(job.name, ())
-        if turn.attempt < len(failed):
-            record.events.add(
-                kind=NetworkEvent.JOB_FAILURE,
-                time_ps=failed[turn.attempt].failed,
-                text=f"job {job.name} fails, and begins again with iteration "
-                f"{failed[turn.attempt].first}",
-                job=number + 1,
-                paths=np.flatnonzero(turns == number).tolist(),
-            )
+        again = next(other for other in resolved.turns[number + 1 :] if other.job == turn.job)
+        record.events.add(
+            kind=NetworkEvent.JOB_FAILURE,
+            time_ps=turn.failed,
+            text=f"job {job.name} fails, and begins again with iteration {again.first}",
+            job=number + 1,
+            paths=np.flatnonzero(turns == number).tolist(),
+        )
 
 
 def _lossless(record: Topology, resolved: Resolved) -> dict[str, NDArray[np.integer]]:

@@ -12,7 +12,7 @@ from frontend.fabrics import CHANGING, CLASSED, FABRICS, LOSING
 from frontend.resolve.events import background, happenings, is_link_event
 from frontend.resolve.failures import downs, fails
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import turns
+from frontend.resolve.turns import turns
 from frontend.scenario import Scenario
 from frontend.scenario.work import Work
 from frontend.schema.base import Problems
@@ -240,7 +240,7 @@ def _workload(scenario: Scenario, made: Layout) -> Problems:
         yield from _jobs(scenario)
         yield from _storage(scenario, made.ranks)
         yield from _transports(scenario)
-        yield from _failures(scenario)
+        yield from _failures(scenario, made)
         yield from _classes(scenario)
         yield from _routes(scenario)
     works, checked = scenario.work, set()
@@ -317,7 +317,7 @@ def _transports(scenario: Scenario) -> Problems:
             yield given.sub(prefix, path), given.sub(prefix, expected)
 
 
-def _failures(scenario: Scenario) -> Problems:
+def _failures(scenario: Scenario, made: Layout) -> Problems:
     """Check that jobs can fail, if hosts or links do."""
     if not fails(scenario):
         return
@@ -325,10 +325,10 @@ def _failures(scenario: Scenario) -> Problems:
     if scenario.fabric == "native":
         fabrics = _either(tuple(name for name in FABRICS if name != "native"))
         yield "fabric", f"expected {fabrics}, {because}, and ns-3's sockets cannot be dropped"
-    if scenario.queueing != "none":
-        yield "queueing", f"expected none, {because}, and they keep their ranks"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
+    if made.provisioning is not None:
+        yield "topology.provisioning", f"expected null, {because}"
 
 
 def _classes(scenario: Scenario) -> Problems:

@@ -1,26 +1,20 @@
-"""When jobs fail, and how they go on.
-
-A job fails with a host of it, or when its ranks are cut off from each other for too long. A failure
-ends what the job runs. Its next attempt begins when its ranks are up again, with the iterations
-since its last checkpoint. How many iterations it had done, only a simulation tells, so `restarts`
-takes what one told.
-"""
+"""When hosts of jobs are down, and when their ranks are cut off from each other for too long."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from frontend.resolve.events import Happening, Kind, check_ranks, happenings, is_link_event
 from frontend.resolve.outages import KEYS, outages, rates_of
-from frontend.resolve.queueing import Turn
+from frontend.resolve.placement import Ranks
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job
 from frontend.schema.events import Failures, HostDown
 from frontend.topologies import Layout
+from topology_gen import Network
 from topology_gen.networks.parts import HOST, hosts
 from topology_gen.networks.survivors import reach
 
@@ -31,24 +25,6 @@ class Down(NamedTuple):
     at: int
     until: int
     ranks: frozenset[int]
-
-
-class Restart(NamedTuple):
-    """A failure of a job, and its next attempt."""
-
-    failed: int
-    """When the job failed [ps]."""
-    begin: int
-    """When the next attempt begins [ps]."""
-    first: int
-    """The iteration with which it begins."""
-
-
-Restarts = Mapping[str, tuple[Restart, ...]]
-"""The failures of each job that has some, by name."""
-
-Ends = Mapping[str, Sequence[Sequence[int]]]
-"""For each job, the ends of the iterations of its attempts, as far as a run has them [ps]."""
 
 
 def fails(scenario: Scenario) -> bool:
@@ -86,34 +62,63 @@ def downs(scenario: Scenario, layout: Layout) -> list[Down]:
     return sorted(found, key=lambda down: (down.at, down.until, sorted(down.ranks)))
 
 
-def _cuts(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> dict[int, list[Down]]:
-    """Return when ranks of jobs are cut off from each other for too long, by the job's number."""
-    works = scenario.work
-    limits = {
-        turn.job: (turn.members, job.recovery.timeout)
-        for turn in order
-        if (job := works[turn.job].job) is not None and job.recovery.timeout is not None
-    }
-    found: dict[int, list[Down]] = {number: [] for number in limits}
-    if not limits or not _breaks(scenario):
-        return found
-    network = layout.network(0)
-    usual = {number: reach(network, (), members) for number, (members, _) in limits.items()}
+class Cuts:
+    """When ranks of jobs are cut off from each other for longer than their `recovery.timeout`.
 
-    @cache
-    def is_cut(number: int, down: frozenset[int]) -> bool:
-        return bool((usual[number] & ~reach(network, down, limits[number][0])).any())
+    It is true if that can happen.
 
-    begins: dict[int, int] = {}
-    for time, down in _links_down(happenings(scenario, network)):
-        for number, (members, timeout) in limits.items():
-            if is_cut(number, down):
-                begins.setdefault(number, time)
-            elif number in begins:
-                at = begins.pop(number) + int(timeout)
-                if at < time:
-                    found[number].append(Down(at, time, frozenset(members)))
-    return found
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    layout : Layout
+        The layout of its topology.
+    """
+
+    def __init__(self, scenario: Scenario, layout: Layout) -> None:
+        self._timeouts: list[int | None] = []
+        self._changes: list[tuple[int, frozenset[int]]] = []
+        self._network: Network | None = None
+        self._found: dict[tuple[int, Ranks], list[Down]] = {}
+        if _breaks(scenario):
+            jobs = [work.job for work in scenario.work]
+            given = [None if job is None else job.recovery.timeout for job in jobs]
+            self._timeouts = [None if one is None else int(one) for one in given]
+            self._network = layout.network(0)
+            self._changes = list(_links_down(happenings(scenario, self._network)))
+
+    def __bool__(self) -> bool:
+        return bool(self._changes)
+
+    def at(self, job: int, members: Ranks, time: int) -> Down | None:
+        """Return the cut of a job with some ranks that lasts at a time, from its timeout on."""
+        cuts = self._of(job, members)
+        return next((one for one in cuts if one.at <= time < one.until), None)
+
+    def after(self, job: int, members: Ranks, time: int) -> Down | None:
+        """Return the first cut that a job with some ranks notices after a time."""
+        return next((one for one in self._of(job, members) if one.at > time), None)
+
+    def _of(self, job: int, members: Ranks) -> list[Down]:
+        timeout = self._timeouts[job] if self._timeouts else None
+        if timeout is None:
+            return []
+        if (job, members) not in self._found:
+            self._found[job, members] = list(self._cuts(timeout, members))
+        return self._found[job, members]
+
+    def _cuts(self, timeout: int, members: Ranks) -> Iterator[Down]:
+        network = self._network
+        assert network is not None
+        usual = reach(network, (), members)
+        begin = None
+        for time, down in self._changes:
+            if (usual & ~reach(network, down, members)).any():
+                begin = time if begin is None else begin
+            elif begin is not None:
+                if begin + timeout < time:
+                    yield Down(begin + timeout, time, frozenset(members))
+                begin = None
 
 
 def _links_down(changes: Sequence[Happening]) -> Iterator[tuple[int, frozenset[int]]]:
@@ -124,69 +129,6 @@ def _links_down(changes: Sequence[Happening]) -> Iterator[tuple[int, frozenset[i
         for one in some:
             (count.update if one.kind == Kind.LINK_DOWN else count.subtract)(one.links)
         yield time, frozenset(link for link, times in count.items() if times > 0)
-
-
-def restarts(
-    scenario: Scenario, layout: Layout, order: Sequence[Turn], ends: Ends
-) -> dict[str, tuple[Restart, ...]]:
-    """Return the failures of all jobs that follow from the iterations of their attempts.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario.
-    layout : Layout
-        The layout of its topology.
-    order : sequence of Turn
-        The first attempts of the jobs.
-    ends : mapping
-        What a simulation tells. The failures of a job are known up to the first attempt that is
-        not in it.
-    """
-    found = {}
-    down, cut = downs(scenario, layout), _cuts(scenario, layout, order)
-    for turn in order:
-        job = scenario.work[turn.job].job
-        assert job is not None
-        own = [one for one in down if not one.ranks.isdisjoint(turn.members)]
-        own = sorted(own + cut.get(turn.job, []), key=lambda one: (one.at, one.until))
-        if own and (failed := tuple(_of_job(job, own, ends.get(job.name, ())))):
-            found[job.name] = failed
-    return found
-
-
-def _of_job(job: Job, downs: Sequence[Down], ends: Sequence[Sequence[int]]) -> Iterator[Restart]:
-    first, up, begin = 0, int(job.arrival), int(job.arrival)
-    recovery = job.recovery
-    for iterations in ends:
-        end = max(iterations, default=begin)
-        down = next((one for one in downs if one.until > up and one.at <= end), None)
-        if down is None:
-            return
-        failed = max(down.at, up)
-        if recovery.interval is not None:
-            done = first + sum(time < failed for time in iterations)
-            first = max(first, done - done % recovery.interval)
-        up = down.until
-        for other in downs:
-            if other.at <= up:
-                up = max(up, other.until)
-        begin = up + int(recovery.restart)
-        yield Restart(failed, begin, first)
-
-
-def attempts(scenario: Scenario, order: Sequence[Turn], failed: Restarts) -> list[Turn]:
-    """Return the attempts of jobs in place of the jobs."""
-    found = []
-    for turn in order:
-        job = scenario.work[turn.job].job
-        found.append(turn)
-        if job is not None:
-            for number, restart in enumerate(failed.get(job.name, ()), 1):
-                found.append(
-                    turn._replace(attempt=number, begin=restart.begin, first=restart.first)
-                )
-    return found
 
 
 def name_of(job: Job, attempt: int) -> str:

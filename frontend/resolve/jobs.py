@@ -8,7 +8,7 @@ from functools import partial
 from frontend.errors import ScenarioError
 from frontend.resolve.failures import name_of
 from frontend.resolve.placement import Ranks
-from frontend.resolve.queueing import ROUTES_OF_TURN, Turn, places
+from frontend.resolve.turns import ROUTES_OF_TURN, Turn, iterations, places, times
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work, work_of_job
 from frontend.topologies import Layout
@@ -69,7 +69,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     waits = (
         queues
         or any(_waits(work.job) for work in works if work.job is not None)
-        or any(turn.attempt for turn in order)
+        or any(turn.begin for turn in order)
     )
     whole = Composition(layout, (WAITS,) if waits else (), ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
@@ -77,7 +77,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):
         work = works[turn.job]
         assert work.job is not None
-        if turn.attempt:
+        if turn.attempt or turn.begin > work.job.arrival:
             work = _attempt(work, turn)
         assert work.job is not None
         own, first = plans.of(work, len(turn.members))
@@ -88,7 +88,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
             first,
             turn.job,
             turn=place,
-            times=_times(work.job),
+            times=times(work.job),
         )
         restore = _Restore(number, work.job, turn.members, place)
         if starts is None:
@@ -100,12 +100,12 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
 
 
 def _attempt(work: Work, turn: Turn) -> Work:
-    """Return a job as it goes on after a failure."""
+    """Return a job as it begins in an attempt."""
     job = work.job
     assert job is not None
     begun = {
         "name": name_of(job, turn.attempt),
-        "arrival": turn.begin,
+        "arrival": turn.begin if turn.after is None else job.arrival,
         "iterations": iterations(work) - turn.first,
         "restore": job.recovery.restore if turn.first else job.restore,
     }
@@ -129,21 +129,8 @@ def rank_classes(scenario: Scenario, ranks: int, order: Sequence[Turn]) -> list[
     return found
 
 
-def iterations(work: Work) -> int:
-    """Return the number of iterations of a job."""
-    assert work.job is not None
-    trains = "iterations" in type(work.workload).model_fields
-    return int(work.workload.iterations) if trains else _times(work.job)
-
-
-def _times(job: Job) -> int:
-    """Return how often a job does what its plan says."""
-    trains = "iterations" in type(job.workload).model_fields
-    return 1 if trains or job.iterations is None else job.iterations
-
-
 def _waits(job: Job) -> bool:
-    return bool(job.arrival) or _times(job) > 1 or job.restore is not None
+    return bool(job.arrival) or times(job) > 1 or job.restore is not None
 
 
 def _arrival(job: Job, name: str) -> list[Node]:
@@ -253,6 +240,8 @@ class _Queue:
 
     def __init__(self, whole: Composition, provisioning: Provisioning | None) -> None:
         self._whole, self._provisioning = whole, provisioning
+        self._tag = 1
+        """That of the timer that starts the next job; the one that ends it has the next tag."""
         self._begins: dict[int, int] = {}
         """For each rank, the node that starts the job that it had before."""
         self._ends: dict[int, int] = {}
@@ -262,36 +251,37 @@ class _Queue:
 
     def add(self, placed: Placed, job: Job, turn: Turn, restore: _Restore) -> None:
         """Add a job that starts on its turn, and what it reads before it begins."""
-        name, tag = f"{WAITS}.{job.name}", 2 * turn.job + 1
+        name, tag = f"{WAITS}.{job.name}", self._tag
+        self._tag += 2
+        restarts = turn.attempt and turn.after is not None
+        linking = 0 if self._provisioning is None else self._provisioning.exposed
+        wait = int(job.recovery.restart) if restarts else linking
+        start = Node(f"{name}_start", NodeType.TIMER, 0, 0, wait, tag=tag)
         if turn.after is not None:
             members, end = self._places[turn.after]
             if not set(members).intersection(turn.members):
-                timer = Node(f"{name}_start", NodeType.TIMER, 0, 0, dependencies=(end,), tag=tag)
-                self._whole.append(members[:1], timer)
-        last = self._whole.add(placed, self._start_of(name, job, tag, restore))
-        restore.send(self._whole, [Node(f"{name}_start", NodeType.TIMER, 0, 0, tag=tag)])
+                self._whole.append(members[:1], start._replace(dependencies=(end,)))
+        last = self._whole.add(placed, self._start_of(name, job, start, restore))
+        restore.send(self._whole, [start])
         for ranks, done in last.items():
             timer = Node(f"{name}_end", NodeType.TIMER, 0, 0, dependencies=done, tag=tag + 1)
             self._ends |= dict.fromkeys(ranks, self._whole.append(ranks, timer))
         self._places[turn.job] = placed.members, self._ends[placed.members[0]]
 
-    def _start_of(self, name: str, job: Job, tag: int, restore: _Restore) -> StartOf:
-        def start(ranks: Ranks, size: int) -> Start:
+    def _start_of(self, name: str, job: Job, start: Node, restore: _Restore) -> StartOf:
+        def start_on(ranks: Ranks, size: int) -> Start:
             before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
             timers = [Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)]
-            given, duration = self._provisioning, 0
-            if given is not None and given.look_ahead:
+            if self._provisioning is not None and self._provisioning.look_ahead:
                 since = (self._begins[ranks[0]],) if ranks[0] in self._begins else ()
-                look = Node(f"{name}_look_ahead", NodeType.TIMER, 0, 0, given.latency)
+                look = Node(f"{name}_look_ahead", NodeType.TIMER, 0, 0, self._provisioning.latency)
                 timers.append(look._replace(dependencies=since))
-            if given is not None:
-                duration = given.switch if given.look_ahead else given.latency
-            after = (*before, *range(size, size + len(timers)))
-            begin = Node(f"{name}_start", NodeType.TIMER, 0, 0, duration, 0, after, tag=tag)
-            self._begins |= dict.fromkeys(ranks, size + len(timers))
+            begins = size + len(timers)
+            begin = start._replace(dependencies=(*before, *range(size, begins)))
+            self._begins |= dict.fromkeys(ranks, begins)
             return restore.after([*timers, begin], size)
 
-        return start
+        return start_on
 
 
 def own_plan(work: Work, layout: Layout, ranks: int) -> Plan:

@@ -1,7 +1,7 @@
 """Build the layout of a scenario's topology, for the workload's transfers if it asks for them."""
 
 from frontend.errors import RefusedError
-from frontend.resolve.queueing import places, turns
+from frontend.resolve.turns import places, turns
 from frontend.scenario import Scenario
 from frontend.topologies import TOPOLOGIES, Layout, WorkloadDemand
 from frontend.topologies.registry import Part

@@ -1,114 +1,15 @@
-"""When jobs of a shared cluster start, and on which ranks, if they wait for free ones.
-
-The order follows from how long jobs run, which only a simulation tells. `turns` takes these times
-from outside, so whoever simulates can ask again with the times that came out.
-"""
+"""Which jobs of a shared cluster wait for free ranks, which start next, and on which ranks."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from collections.abc import Container, Iterator, Sequence
 
 from frontend.errors import RefusedError
-from frontend.resolve.placement import Chooser, Ranks, by_arrival, check_size, placements
+from frontend.resolve.placement import Chooser, Ranks, check_size, placements
 from frontend.scenario import Scenario
 from frontend.scenario.work import Job, Work
 from frontend.topologies import Layout
-
-Durations = Mapping[str, int]
-"""How long jobs run, by name [ps]."""
-
-ROUTES_OF_TURN = 1 << 16
-"""In a plan, the routes of the jobs with the place n start at n times this number. The stream has
-no gaps between them."""
-
-_UNKNOWN_PS = 10**12
-_END, _ARRIVAL = 0, 1  # at the same time, ends come first
-
-
-class Turn(NamedTuple):
-    """A job that starts."""
-
-    job: int
-    """Number of the job in `Scenario.work`."""
-    members: Ranks
-    """Its ranks."""
-    after: int | None
-    """The job whose end lets it start, if it has arrived; None if it starts when it arrives."""
-    attempt: int = 0
-    """How often the job has failed before."""
-    begin: int | None = None
-    """When a later attempt begins [ps]."""
-    first: int = 0
-    """The iteration with which it begins."""
-
-
-def turns(
-    scenario: Scenario, ranks: int, layout: Layout | None, durations: Durations | None = None
-) -> list[Turn]:
-    """Return the jobs of a scenario in the order in which they start.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario.
-    ranks : int
-        Number of ranks of the topology.
-    layout : Layout, optional
-        The topology. None if its links depend on the jobs.
-    durations : mapping, optional
-        How long jobs run. By default, and for jobs that are not in it, what they are expected to.
-
-    Raises
-    ------
-    RefusedError
-        If a job does not fit, or a policy does not apply to the topology.
-    """
-    if not scenario.is_timed:
-        return _turns(scenario, placements(scenario, ranks, layout))
-    jobs = [_job(work) for work in scenario.work]
-    known = durations or {}
-    queue = Queue(scenario, ranks, layout)
-    events = [(int(job.arrival), _ARRIVAL, number) for number, job in enumerate(jobs)]
-    heapify(events)
-    order = []
-    while events:
-        now, kind, number = heappop(events)
-        arrives = kind == _ARRIVAL
-        for one, members in queue.arrive(now, number) if arrives else queue.end(now, number):
-            order.append(Turn(one, members, None if arrives else number))
-            duration = known.get(jobs[one].name, jobs[one].expected or _UNKNOWN_PS)
-            heappush(events, (now + duration, _END, one))
-    return order
-
-
-def _turns(scenario: Scenario, placed: Sequence[Ranks]) -> list[Turn]:
-    """Return jobs whose ranks are known."""
-    order = by_arrival(scenario) if scenario.queueing == "in_turn" else range(len(placed))
-    last: dict[int, int] = {}
-    found = []
-    for number in order:
-        found.append(Turn(number, placed[number], last.get(placed[number][0])))
-        last |= dict.fromkeys(placed[number], number)
-    return found
-
-
-def places(order: Sequence[Turn]) -> list[int]:
-    """Return the place of each job among those that have a rank in common, from 0.
-
-    Of two jobs with a rank in common, each has another place. Connections belong to a place.
-    """
-    taken: dict[int, set[int]] = {}
-    found = []
-    for turn in order:
-        own = set().union(*(taken.get(rank, ()) for rank in turn.members))
-        place = next(number for number in range(len(own) + 1) if number not in own)
-        found.append(place)
-        for rank in turn.members:
-            taken.setdefault(rank, set()).add(place)
-    return found
 
 
 def _job(work: Work) -> Job:
@@ -134,13 +35,13 @@ class Queue:
     Parameters
     ----------
     scenario, ranks, layout
-        As for `turns`. Without queueing, each job has ranks of its own, and waits only while these
-        are down; in turn, also while another job has them.
+        The jobs, and as for `placements`. Without queueing, each job has ranks of its own, and
+        waits only while these are down; in turn, also while another job has them.
 
     Raises
     ------
     RefusedError
-        As for `turns`.
+        If a job does not fit, or a policy does not apply to the topology.
     """
 
     def __init__(self, scenario: Scenario, ranks: int, layout: Layout | None) -> None:
@@ -173,13 +74,19 @@ class Queue:
         self._release(number)
         return list(self._start(now, self._waiting))
 
-    def fail(self, now: int, ranks: Sequence[int]) -> tuple[list[int], list[Started]]:
+    def fail(
+        self, now: int, ranks: Sequence[int], keep: Container[int] = ()
+    ) -> tuple[list[int], list[Started]]:
         """Let ranks fail; return the jobs on them, which wait again, and the jobs that start.
 
-        They wait in the place that they had by their arrival.
+        They wait in the place that they had by their arrival. Some jobs keep their ranks.
         """
         self._down.update(ranks)
-        hit = [job for job, own in self._running.items() if not self._down.isdisjoint(own)]
+        hit = [
+            job
+            for job, own in self._running.items()
+            if job not in keep and not self._down.isdisjoint(own)
+        ]
         for number in hit:
             self._release(number)
             insort(self._waiting, number, key=lambda one: (int(self._jobs[one].arrival), one))
@@ -189,7 +96,7 @@ class Queue:
     def repair(self, now: int, ranks: Sequence[int]) -> list[Started]:
         """Let ranks that have failed be free again, and return the jobs that start."""
         self._down.difference_update(ranks)
-        self._free.update(self._usable.intersection(ranks))
+        self._free.update(self._usable.intersection(ranks).difference(*self._running.values()))
         return list(self._start(now, self._waiting))
 
     def _release(self, number: int) -> None:

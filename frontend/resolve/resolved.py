@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from frontend.errors import RefusedError
 from frontend.resolve import jobs
 from frontend.resolve.checks import check_graph
-from frontend.resolve.failures import Restarts, attempts
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import Durations, Turn, turns
+from frontend.resolve.turns import Told, Turn, turns
 from frontend.scenario import Scenario
 from frontend.topologies import Layout
 from frontend.transports import PROTOCOLS, Thresholds
@@ -36,16 +35,13 @@ class Resolved:
         The scenario as loaded.
     layout : Layout
         The layout of the topology.
-    durations : mapping, optional
-        How long jobs run, if they wait for each other.
-    restarts : mapping, optional
-        The failures of jobs, if hosts fail.
+    told : mapping, optional
+        What a simulation tells of jobs that wait for each other or fail.
     """
 
     scenario: Scenario
     layout: Layout
-    durations: Durations | None = None
-    restarts: Restarts | None = None
+    told: Told | None = None
 
     @property
     def ranks(self) -> int:
@@ -122,9 +118,8 @@ class Resolved:
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """The attempts of jobs in the order in which the jobs start, with their ranks."""
-        order = turns(self.scenario, self.ranks, self.layout, self.durations)
-        return attempts(self.scenario, order, self.restarts or {})
+        """The attempts of jobs, with their ranks."""
+        return turns(self.scenario, self.ranks, self.layout, self.told)
 
     @cached_property
     def plan(self) -> Plan:
@@ -132,19 +127,16 @@ class Resolved:
         return jobs.plan(self.scenario, self.layout, self.turns)
 
 
-def resolve(
-    scenario: Scenario, durations: Durations | None = None, restarts: Restarts | None = None
-) -> Resolved:
+def resolve(scenario: Scenario, told: Told | None = None) -> Resolved:
     """Return a scenario with its layout, network and plan.
 
     Parameters
     ----------
     scenario : Scenario
         The scenario.
-    durations : mapping, optional
-        How long jobs run, if they wait for each other; by default, what they are expected to.
-    restarts : mapping, optional
-        The failures of jobs, if hosts fail; by default, there are none.
+    told : mapping, optional
+        What a simulation tells of jobs that wait for each other or fail. By default, jobs run as
+        long as they are expected to, and do not fail.
 
     Raises
     ------
@@ -168,7 +160,7 @@ def resolve(
         check_graph(scenario, made)
     except RefusedError as error:
         raise scenario.refusal(error) from None
-    return Resolved(scenario, made, durations, restarts)
+    return Resolved(scenario, made, told)
 
 
 def marks_by_rate(scenario: Scenario) -> bool:

@@ -296,8 +296,18 @@ TraceExecutor::EndNode(uint32_t id, uint32_t node)
 void
 TraceExecutor::Drop(uint32_t job)
 {
-    DropNodes(job, false); // so that those that run let no other one begin
-    DropNodes(job, true);
+    // Those that run are last, so that they let no other one of the job begin.
+    const std::vector<NodeRef> waiting = DropNodes(job, false);
+    const std::vector<NodeRef> running = DropNodes(job, true);
+    for (const auto& [worker, node] : waiting)
+    {
+        Release(worker, m_workers.Get(worker).plan->startNext, node);
+        Release(worker, m_workers.Get(worker).plan->next, node);
+    }
+    for (const auto& [worker, node] : running)
+    {
+        Release(worker, m_workers.Get(worker).plan->next, node);
+    }
     for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
     {
         TryCompute(id);
@@ -305,10 +315,11 @@ TraceExecutor::Drop(uint32_t job)
     Drain();
 }
 
-/// Let the nodes of a job be done that have begun, or those that have not.
-void
+/// Let the nodes of a job be done that have begun, or those that have not, and return them.
+std::vector<TraceExecutor::NodeRef>
 TraceExecutor::DropNodes(uint32_t job, bool areRunning)
 {
+    std::vector<NodeRef> dropped;
     for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
     {
         const TraceWorker& worker = m_workers.Get(id);
@@ -320,9 +331,11 @@ TraceExecutor::DropNodes(uint32_t job, bool areRunning)
                 (pending == TraceWorker::BEGUN) == areRunning)
             {
                 DropNode(id, node, areRunning);
+                dropped.push_back({id, node});
             }
         }
     }
+    return dropped;
 }
 
 void

@@ -111,6 +111,13 @@ class TraceExecutor : public CollectiveListener
         ChangeKind kind;
     };
 
+    /// A node of a worker.
+    struct NodeRef
+    {
+        uint32_t worker;
+        uint32_t node;
+    };
+
     /// A lane of a worker.
     struct LaneRef
     {
@@ -128,7 +135,7 @@ class TraceExecutor : public CollectiveListener
     void BeginNode(uint32_t id, uint32_t node);
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
-    void DropNodes(uint32_t job, bool areRunning);
+    std::vector<NodeRef> DropNodes(uint32_t job, bool areRunning);
     void DropNode(uint32_t id, uint32_t node, bool isRunning);
     void EndNode(uint32_t id, uint32_t node);
     void FinishWorker();

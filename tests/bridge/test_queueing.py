@@ -9,10 +9,9 @@ import pytest
 
 import bridge
 from bridge.results.measurements import Job, Schedule
-from bridge.simulator.jobs import job_durations
 from frontend import load_scenario
 from frontend.resolve.layout import layout
-from frontend.resolve.queueing import turns
+from frontend.resolve.turns import turns
 from tests.bridge.job_parts import CLOS, DLRM, FLAT, RING
 
 FABRICS = ["express", "flow", "analytical"]
@@ -52,11 +51,15 @@ def test_the_order_follows_from_the_times_of_its_own_run(fabric, policy):
     """Each job starts when it arrives, or when the job ends that the queue says, to the ps."""
     result = bridge.run(mix(fabric, policy))
     scenario = load_scenario(mix(fabric, policy))
-    durations = job_durations(result.to_dict())
+    durations = {
+        job.name: round(1000 * (job.iterations[-1].end_ns - job.start_ns))
+        for job in jobs_of(result)
+    }
     starts = {job.name: round(1000 * job.start_ns) for job in jobs_of(result)}
     jobs = [work.job for work in scenario.work if work.job is not None]
     names = [job.name for job in jobs]
-    order = turns(scenario, 8, layout(scenario), durations)
+    told = {name: [[time]] for name, time in durations.items()}
+    order = turns(scenario, 8, layout(scenario), told)
     assert len(order) == len(names) == 24
     for turn in order:
         name = names[turn.job]

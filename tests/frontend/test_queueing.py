@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from frontend import load_scenario
 from frontend.resolve import resolve
-from frontend.resolve.queueing import turns
+from frontend.resolve.turns import turns
 
 SUM = {"kind": "collective", "operation": "all_reduce", "algorithm": "ring", "bytes": "1MB"}
 RANKS = 8
@@ -32,7 +32,12 @@ class Ran:
 def ran(scenario, durations):
     """Follow what `turns` promises: a job starts when it arrives, or when another one ends."""
     found: dict[int, Ran] = {}
-    for turn in turns(scenario, RANKS, resolve(scenario).layout, durations):
+    for turn in turns(
+        scenario,
+        RANKS,
+        resolve(scenario).layout,
+        {name: [[time]] for name, time in durations.items()},
+    ):
         job = scenario.work[turn.job].job
         start = int(job.arrival) if turn.after is None else found[turn.after].end
         found[turn.job] = Ran(scenario, turn, start, durations[job.name])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import bridge
-from bridge.simulator.jobs import with_attempts
+from bridge.simulator.jobs import job_blocks
 from frontend.errors import ScenarioError
 from frontend.fabrics import FABRICS
 from tests.build_tree import find_program
@@ -50,7 +50,7 @@ def test_small_scenario(
     assert (done.returncode, without_warning(done.stderr)) == (0, "")
     raw: dict[str, Any] = json.loads(done.stdout)
     usual = bridge.replay(stream).to_dict()
-    raw |= with_attempts(usual["scenario"], raw)
+    raw |= json.loads(json.dumps(job_blocks(usual["scenario"], raw).blocks))
     for job in raw.get("jobs", ()):
         job.setdefault("failures", [])
     assert raw.pop("simulator")["events"] == usual["simulator"]["events"]

@@ -115,17 +115,12 @@ def occupancy(result: Result) -> Chart | None:
         return None
     has, wants = {0: 0}, {0: 0}  # changes by time [ps]: sums of times in ns are not exact
     for job in schedule.jobs:
-        arrival, start, end = (
-            round(1000 * time)
-            for time in (
-                job.arrival_ns,
-                job.arrival_ns + job.waiting_ns,
-                job.arrival_ns + job.completion_ns,
-            )
-        )
-        for changes, begin, finish in ((has, start, end), (wants, arrival, start)):
-            changes[begin] = changes.get(begin, 0) + len(job.ranks)
-            changes[finish] = changes.get(finish, 0) - len(job.ranks)
+        at = job.arrival_ns
+        for run in job.runs:
+            for changes, begin, end in ((wants, at, run.begin_ns), (has, run.begin_ns, run.end_ns)):
+                for time, more in ((begin, len(run.ranks)), (end, -len(run.ranks))):
+                    changes[round(1000 * time)] = changes.get(round(1000 * time), 0) + more
+            at = run.end_ns
     unit, scale = time_unit(max(has) / 1000)
     traces = [
         _steps("ranks with a job", has, scale, {"color": COLORS[0]}),
