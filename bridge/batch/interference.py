@@ -138,7 +138,7 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     InputError
         The scenario has no jobs, or jobs that fail and then get other ranks.
     """
-    if scenario.queueing != "none" and fails(scenario):
+    if scenario.is_timed and fails(scenario):
         raise InputError(
             f"queueing: value {scenario.queueing}: expected none, because a job that fails can "
             "have other ranks alone than beside others"

@@ -240,10 +240,10 @@ class _Queue:
 
     def __init__(self, whole: Composition, provisioning: Provisioning | None) -> None:
         self._whole, self._provisioning = whole, provisioning
-        self._tag = 1
-        """That of the timer that starts the next job; the one that ends it has the next tag."""
         self._begins: dict[int, int] = {}
         """For each rank, the node that starts the job that it had before."""
+        self._tag = 1
+        """That of the timer that starts the next job; the one that ends it has the next tag."""
         self._ends: dict[int, int] = {}
         """For each rank, the node that ends the job that it had before."""
         self._places: dict[int, tuple[Ranks, int]] = {}
@@ -254,8 +254,9 @@ class _Queue:
         name, tag = f"{WAITS}.{job.name}", self._tag
         self._tag += 2
         restarts = turn.attempt and turn.after is not None
-        linking = 0 if self._provisioning is None else self._provisioning.exposed
-        wait = int(job.recovery.restart) if restarts else linking
+        wait = int(job.recovery.restart) if restarts else 0
+        if (given := self._provisioning) is not None:
+            wait += int(given.switch if given.look_ahead else given.latency)
         start = Node(f"{name}_start", NodeType.TIMER, 0, 0, wait, tag=tag)
         if turn.after is not None:
             members, end = self._places[turn.after]
@@ -272,14 +273,14 @@ class _Queue:
         def start_on(ranks: Ranks, size: int) -> Start:
             before = (self._ends[ranks[0]],) if ranks[0] in self._ends else ()
             timers = [Node(f"{name}_arrival", NodeType.TIMER, 0, 0, job.arrival)]
-            if self._provisioning is not None and self._provisioning.look_ahead:
+            given = self._provisioning
+            if given is not None and given.look_ahead:
                 since = (self._begins[ranks[0]],) if ranks[0] in self._begins else ()
-                look = Node(f"{name}_look_ahead", NodeType.TIMER, 0, 0, self._provisioning.latency)
+                look = Node(f"{name}_look_ahead", NodeType.TIMER, 0, 0, given.latency)
                 timers.append(look._replace(dependencies=since))
-            begins = size + len(timers)
-            begin = start._replace(dependencies=(*before, *range(size, begins)))
-            self._begins |= dict.fromkeys(ranks, begins)
-            return restore.after([*timers, begin], size)
+            after = (*before, *range(size, size + len(timers)))
+            self._begins |= dict.fromkeys(ranks, size + len(timers))
+            return restore.after([*timers, start._replace(dependencies=after)], size)
 
         return start_on
 

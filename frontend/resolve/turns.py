@@ -44,7 +44,7 @@ class Turn(NamedTuple):
     members: Ranks
     """Its ranks."""
     after: int | None
-    """The job whose end lets it start; None if it starts at a known time."""
+    """The job whose end lets it start, if it has arrived; None if it starts at a known time."""
     attempt: int = 0
     """How often the job has failed before."""
     has_ranks: int = 0
@@ -60,8 +60,8 @@ class Turn(NamedTuple):
 def turns(
     scenario: Scenario, ranks: int, layout: Layout | None, told: Told | None = None
 ) -> list[Turn]:
-    """Return the attempts of all jobs: those of each job one after another, or with queueing in the
-    order in which they start.
+    """Return the attempts of all jobs: those of each job one after another, or if jobs wait for
+    others in the order in which they start.
 
     An attempt of which nothing is told does not fail. It takes as long as the job is expected to.
 
@@ -93,12 +93,15 @@ def turns(
 
 
 def _turns(scenario: Scenario, placed: Sequence[Ranks]) -> list[Turn]:
-    """Return jobs whose ranks are known."""
+    """Return jobs whose ranks are known, and which do not fail."""
     order = by_arrival(scenario) if scenario.queueing == "in_turn" else range(len(placed))
-    works, last, found = scenario.work, dict[int, int](), []
+    works = scenario.work
+    last: dict[int, int] = {}
+    found = []
     for number in order:
-        members, arrival = placed[number], _arrival(works[number])
-        found.append(Turn(number, members, last.get(members[0]), 0, arrival, arrival))
+        job, members = works[number].job, placed[number]
+        at = 0 if job is None else int(job.arrival)
+        found.append(Turn(number, members, last.get(members[0]), 0, at, at))
         last |= dict.fromkeys(members, number)
     return found
 
@@ -132,10 +135,6 @@ def times(job: Job) -> int:
 
 def _trains(job: Job) -> bool:
     return "iterations" in type(job.workload).model_fields
-
-
-def _arrival(work: Work) -> int:
-    return 0 if work.job is None else int(work.job.arrival)
 
 
 @dataclass

@@ -84,11 +84,6 @@ class Provisioning(Model):
     switch: Time = Time.parse("5ms")
     """Time for which the 1×2 switches change over."""
 
-    @property
-    def exposed(self) -> int:
-        """Time from the end of a job to the start of the next one, at least [ps]."""
-        return int(self.switch if self.look_ahead else self.latency)
-
 
 class Layout(ABC):
     """A topology that is ready for a run.
