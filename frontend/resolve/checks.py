@@ -352,6 +352,9 @@ def _routes(scenario: Scenario) -> Problems:
     because = "because jobs select their paths"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
+    if TOPOLOGIES[scenario.topology.family].asked_ranks(scenario.topology) is not None:
+        first = next(number for number, job in enumerate(scenario.jobs) if job.route)
+        yield f"jobs.{first}.route", "expected 0, because this topology is made for the workloads"
 
 
 def _one_workload(scenario: Scenario, made: Layout, work: Work, ranks: int) -> Problems:
