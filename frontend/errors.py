@@ -67,8 +67,8 @@ def key_path(text: str) -> tuple[str | int, ...]:
 
     Examples
     --------
-    >>> key_path("workload.mix.0.name")
-    ('workload', 'mix', 0, 'name')
+    >>> key_path("jobs.0.name")
+    ('jobs', 0, 'name')
     """
     return tuple(int(part) if part.isdigit() else part for part in text.split("."))
 

@@ -120,8 +120,9 @@ class Connections:
         self._span = max(1, span)
         """Number of routes of a turn in the stream."""
         shards = resolved.layout.shards
-        self._between = routes_of_turn(shards) if shards else 0
-        """Number of routes of a turn in the topology; 0: all have the same ones."""
+        between = routes_of_turn(shards) if shards else 0
+        self._first = [shard.turn * between for shard in shards]
+        """For each job, its first route in the topology; empty: all jobs have the same routes."""
         self.others = span * turns
         """The route of other traffic, which comes after those of all jobs."""
         self._job: list[int] = []
@@ -140,10 +141,8 @@ class Connections:
 
     def chosen(self, flows: Flows) -> NDArray[np.int64]:
         """Return the routes of the topology by which paths are chosen for flows of the stream."""
-        if not self._takes_turns:
-            return flows[:, 2]
-        turn, own = np.divmod(flows[:, 2], self._span)
-        return turn * self._between + own
+        own = flows[:, 2] % self._span if self._takes_turns else flows[:, 2]
+        return own + self.each(flows, self._first) if self._first else own
 
     def each(self, flows: Flows, of_job: Sequence[int], other: int = 0) -> NDArray[np.int64]:
         """Return the value of the job of each flow of the stream.

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from frontend.errors import RefusedError, in_file, key_path, name_of, one_of, shown
-from frontend.loading.stored import REMOVED
+from frontend.loading.stored import REMOVED, REMOVED_KINDS
 from frontend.scenario import Scenario
 from frontend.scenario.transport import with_protocols_of_jobs
 from frontend.schema.base import description
@@ -344,6 +344,8 @@ def _expected(details: ErrorDetails, path: Path, known: Known) -> str:
             names = re.findall(r"'([^']*)'", expected := str(context["expected"]))
             return one_of(details["input"], names) if names else f"expected {expected}"
         case "union_tag_invalid":
+            if context["tag"] in REMOVED_KINDS:
+                return f"cosim no longer has this kind: {REMOVED_KINDS[context['tag']]}"
             problem = TOPOLOGIES.problem(context["tag"]) or WORKLOADS.problem(context["tag"])
             names = families(known[path[:-1]])
             return one_of(context["tag"], names) + (f" ({problem})" if problem else "")

@@ -36,6 +36,9 @@ _REPETITION = (
     "other fabrics, run fewer iterations"
 )
 
+REMOVED_KINDS = {"cluster": "expected jobs instead, with mix and queueing: in_turn"}
+"""What an error expects instead of a kind that scenarios no longer have."""
+
 REMOVED = {
     ("system", "min_chunk"): Removed(lambda _: "1B", "expected only system.chunks"),
     ("system", "estimator_chunks"): Removed(lambda _: None, "expected only system.chunks"),

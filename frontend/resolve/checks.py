@@ -269,12 +269,6 @@ def _jobs(scenario: Scenario) -> Problems:
     for prefix, name in names:
         if owners.setdefault(name, prefix) != prefix:
             yield f"{prefix}name", f"expected a different name for each job, not {name}"
-    for work in scenario.work:
-        if work.kind.has_jobs:
-            yield (
-                f"{work.prefix}workload.kind",
-                f"expected another kind, because {work.kind.name} has jobs of its own",
-            )
 
 
 def _storage(scenario: Scenario, ranks: int) -> Problems:
@@ -388,6 +382,9 @@ def _routes(scenario: Scenario) -> Problems:
     because = "because jobs select their paths"
     if TOPOLOGIES[scenario.topology.family].changes_links(scenario.topology):
         yield "topology.reconfiguration", f"expected no value, {because}"
+    if TOPOLOGIES[scenario.topology.family].asked_ranks(scenario.topology) is not None:
+        first = next(number for number, job in enumerate(scenario.jobs) if job.route)
+        yield f"jobs.{first}.route", "expected 0, because this topology is made for the workloads"
 
 
 def _one_workload(scenario: Scenario, made: Layout, work: Work, ranks: int) -> Problems:

@@ -74,7 +74,7 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
         or any(_waits(work.job) for work in works if work.job is not None)
         or any(turn.begin for turn in order)
     )
-    whole = Composition(layout, (WAITS,) if waits else (), routes=ROUTES_OF_TURN)
+    whole = Composition(layout, (WAITS,) if waits else (), ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
     starts = _Queue(whole, layout.provisioning) if queues else None
     for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):

@@ -44,9 +44,9 @@ def _demand(scenario: Scenario, ranks: int) -> WorkloadDemand | None:
             raise RefusedError("topology.n", str(error)) from None
         if demand is None:
             return None
-        found[work.prefix] = demand.demands[0]
+        found[work.prefix] = demand
     if not scenario.jobs:
-        return demand
+        return WorkloadDemand(list(found.values()))
     entries = {prefix: index for index, prefix in enumerate(found)}
     parts = [
         Part(turn.members, place, entries[works[turn.job].prefix])

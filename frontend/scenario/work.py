@@ -21,7 +21,6 @@ from frontend.schema.training import TrainingWorkload
 from frontend.schema.workload import DlrmWorkload, MoeWorkload
 from frontend.workloads import WORKLOADS
 from frontend.workloads.chakra import ChakraWorkload
-from frontend.workloads.cluster import ClusterWorkload
 from frontend.workloads.collective import CollectiveWorkload
 from frontend.workloads.goal import GoalWorkload
 from frontend.workloads.registry import WorkloadKind
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         | DlrmWorkload
         | MoeWorkload
         | TrainingWorkload
-        | ClusterWorkload
         | ChakraWorkload
         | GoalWorkload
     )
@@ -182,8 +180,7 @@ class Job(Model):
     does what its workload says, such as a file, where each rank begins again as soon as it is done.
     null: as the workload says."""
     workload: Workload = Field(discriminator="kind")
-    """What the ranks of the job do: any workload but `cluster`. Its ranks are those of the job,
-    from 0 on."""
+    """What the ranks of the job do. Its ranks are those of the job, from 0 on."""
     collective: CollectiveAlgorithms | None = Field(default_factory=default_collective)
     """Collective algorithms of the job, if its workload has several collectives."""
 

@@ -4,7 +4,7 @@ To add a kind, write a module with an entry and add it to the list below, or nam
 entry points `cosim.workloads` of your own package (docs/extending.md).
 """
 
-from frontend.workloads import chakra, cluster, collective, dlrm, goal, llm, moe, training
+from frontend.workloads import chakra, collective, dlrm, goal, llm, moe, training
 from frontend.workloads.plan import Plan
 from frontend.workloads.registry import WORKLOADS, WorkloadKind
 
@@ -13,7 +13,6 @@ for _kind in (
     dlrm.KIND,
     moe.KIND,
     training.KIND,
-    cluster.KIND,
     llm.KIND,
     chakra.KIND,
     goal.KIND,

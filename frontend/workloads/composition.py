@@ -17,7 +17,6 @@ from frontend.collectives.group_rings import group_rings
 from frontend.nodes import NodeColumns, NodeType, concatenated
 from frontend.topologies.registry import Layout
 from frontend.workloads.plan import Issue, Node, Plan, Ranks, columns
-from topology_gen.networks.shards import routes_of_turn
 
 _TAGS_OF_TURN = 2**48
 """Distance between the tags of messages of two jobs with the same ranks. The first can fail, and
@@ -72,24 +71,15 @@ class Composition:
     ----------
     layout : Layout
         The topology, which may have links for each job.
-    layers : sequence of str, optional
+    layers : sequence of str
         Layers of the nodes that belong to no job.
-    takes_turns : bool, optional
-        Whether each rank has a trace of its own. Otherwise ranks share one that have done the same.
-    routes : int, optional
-        Number of routes between those of two turns; by default, that of the topology.
+    routes : int
+        Number of routes between those of two turns.
     """
 
-    def __init__(
-        self,
-        layout: Layout,
-        layers: Sequence[str] = (),
-        takes_turns: bool = False,
-        routes: int = 0,
-    ) -> None:
+    def __init__(self, layout: Layout, layers: Sequence[str], routes: int) -> None:
         self._found = layout.job_topologies
-        self._routes = routes or (routes_of_turn(layout.shards) if layout.shards else 0)
-        self._takes_turns = takes_turns
+        self._routes = routes
         self._layers = list(layers)
         self._issues: list[Issue] = []
         self._jobs: list[str] = []
@@ -122,7 +112,7 @@ class Composition:
             groups: dict[int, list[int]] = {}
             for rank in ranks:
                 trace = id(self._traces.get(job.members[rank]))
-                key = rank if relative or self._takes_turns else trace
+                key = rank if relative else trace
                 groups.setdefault(key, []).append(rank)
             for some in groups.values():
                 placed = self._placed(job, some[0], nodes) if own is None else own

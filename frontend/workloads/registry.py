@@ -11,9 +11,10 @@ from frontend.collectives.choices import AnyAlgorithm, CollectiveAlgorithms
 from frontend.goodput import Period
 from frontend.schema.base import Model, Problems, description
 from frontend.schema.training import Training
-from frontend.topologies.registry import Layout, TopologyFamily, WorkloadDemand
+from frontend.topologies.registry import Layout, TopologyFamily
 from frontend.workloads.plan import Issue, Plan
 from topology_gen.registry import Registry
+from topology_gen.topoopt import Demand
 
 AnyWorkload = TypeVar("AnyWorkload", bound=Model)
 
@@ -86,15 +87,12 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         Keys that differ between the layouts that a search tries.
     own_algorithms : str
         Why the scenario has no `collective`, if `default_collective` returns None.
-    has_jobs : bool
-        Whether the workload consists of several jobs.
     """
 
     model: type[AnyWorkload]
     files: tuple[str, ...] = ()
     layout_keys: tuple[str, ...] = ()
     own_algorithms: str = "workload.algorithm selects the algorithm"
-    has_jobs: bool = False
 
     @property
     def name(self) -> str:
@@ -152,7 +150,7 @@ class WorkloadKind(ABC, Generic[AnyWorkload]):
         """Yield the estimates of the layouts that fit, of those that change some keys each."""
         yield from ()
 
-    def demand(self, workload: AnyWorkload, ranks: int) -> WorkloadDemand | None:
+    def demand(self, workload: AnyWorkload, ranks: int) -> Demand | None:
         """Return the transfers of one iteration, if they are known before the layout."""
         return None
 

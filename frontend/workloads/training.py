@@ -41,7 +41,7 @@ from frontend.parallelization.strategy import bounds
 from frontend.roofline import LONGEST_PS, Cost, duration_ps
 from frontend.schema.base import Problems
 from frontend.schema.training import Training, TrainingWorkload
-from frontend.topologies import Layout, TopologyFamily, WorkloadDemand
+from frontend.topologies import Layout, TopologyFamily
 from frontend.workloads.plan import Issue, Node, NodeType, Plan, Ranks, Trace
 from frontend.workloads.registry import WorkloadKind
 from topology_gen.topoopt import Demand
@@ -122,19 +122,19 @@ def default_collective() -> CollectiveAlgorithms:
     return CollectiveAlgorithms(all_reduce="multi_ring")
 
 
-def strategy_problems(path: str, workload: Training, servers: int) -> Problems:
-    """Yield the problem of a workload's strategy, if any, with the key path `path`."""
+def _strategy_problems(workload: Training, servers: int) -> Problems:
+    """Yield the problem of a workload's strategy, if any."""
     try:
         strategy(workload, operator_graph(workload, servers))
     except ScenarioError as error:
-        yield path, str(error)
+        yield "workload.strategy", str(error)
 
 
-def gpu_problems(path: str, workload: Training, family: TopologyFamily[Any]) -> Problems:
-    """Yield a problem if the NVLink of a server would count twice; `path` is that of the job."""
+def _gpu_problems(workload: Training, family: TopologyFamily[Any]) -> Problems:
+    """Yield a problem if the NVLink of a server would count twice."""
     if family.joins_gpus and workload.gpus > 1:
         yield (
-            f"{path}.gpus",
+            "workload.gpus",
             f"expected 1, because a rank of a {family.label} topology is one GPU, and the topology "
             "has the NVLinks",
         )
@@ -446,14 +446,14 @@ class _Training(WorkloadKind[TrainingWorkload]):
     def problems(
         self, workload: TrainingWorkload, ranks: int, family: TopologyFamily[Any]
     ) -> Problems:
-        yield from gpu_problems("workload", workload, family)
-        yield from strategy_problems("workload.strategy", workload, ranks)
+        yield from _gpu_problems(workload, family)
+        yield from _strategy_problems(workload, ranks)
 
     def job(self, workload: TrainingWorkload) -> Training:
         return workload
 
-    def demand(self, workload: TrainingWorkload, ranks: int) -> WorkloadDemand:
-        return WorkloadDemand([transfers(workload, ranks)])
+    def demand(self, workload: TrainingWorkload, ranks: int) -> Demand:
+        return transfers(workload, ranks)
 
     def plan(
         self, workload: TrainingWorkload, layout: Layout, collective: CollectiveAlgorithms | None

@@ -47,7 +47,7 @@ def test_what_belongs_to_a_key_and_an_example() -> None:
 
 def test_paths_as_other_commands_write_them() -> None:
     """Entries of lists count in paths, such as those of errors."""
-    assert explained("workload.cluster.mix.0.share") == explained("workload.cluster.mix[].share")
+    assert explained("jobs.0.share") == explained("jobs[].share")
 
 
 def test_for_people() -> None:

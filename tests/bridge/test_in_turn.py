@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import bridge
 from bridge.batch.cluster import estimate
 from bridge.batch.interference import interference, points
+from bridge.present.report import print_report
 from frontend import load_scenario
 
 FABRICS = ["express", "native", "flow", "analytical"]
@@ -205,3 +209,46 @@ def test_jobs_on_a_fat_tree_share_it() -> None:
     assert quiet.iteration_times is not None
     assert busy.iteration_times.count == quiet.iteration_times.count == 3 * 3 + 3 * 2
     assert busy.iteration_times.mean_ns > quiet.iteration_times.mean_ns
+
+
+def test_mean_and_percentiles_are_those_of_all_iterations() -> None:
+    result = bridge.run(content(FAT_TREE, "express", mix={"count": 6, "interval": "10us"}))
+    every = sorted(time for job in result.jobs or () for time in times(job))
+    found = result.iteration_times
+    assert found is not None
+    assert found.count == len(every) == 15
+    assert found.mean_ns == pytest.approx(sum(every) / len(every), abs=1e-3)
+    assert found.p50_ns == every[math.ceil(0.5 * 15) - 1]
+    assert found.p99_ns == found.max_ns == every[-1]
+    text = StringIO()
+    print_report(result, Console(file=text, width=80))
+    for word in ("iterations of all jobs", "p99", *(job.name for job in result.jobs or ())):
+        assert word in text.getvalue()
+
+
+@pytest.mark.parametrize("topology", [TOPOOPT, FAT_TREE])
+@pytest.mark.parametrize("fabric", ["express", "flow", "analytical"])
+def test_a_job_that_fails_goes_on_before_the_next_one_on_its_ranks(
+    fabric: str, topology: dict[str, Any]
+) -> None:
+    """Alone on its part, it ends as long after the repair as after its last checkpoint without
+    failure, but for windows that open again; then the next one starts. On topoopt, it has the links
+    that it had before."""
+    mix = [entry | {"recovery": {"interval": 1}} for entry in MIX]
+    given = content(topology, fabric, 2, jobs=mix)
+    given["topology"] |= {"forwarding_delay": "1ns"} if topology is TOPOOPT else {}
+    given["topology"] |= {"n": 6} if topology is TOPOOPT else {"ranks": 6}
+    usual = bridge.run(given)
+    assert usual.jobs is not None
+    first = usual.jobs[0].iterations
+    fails = round((first[0].end_ns + first[1].end_ns) / 2)
+    repaired = round(first[-1].end_ns) + 1000
+    down = {"event": "host_down", "ranks": [3], "at": f"{fails}ns", "until": f"{repaired}ns"}
+    result = bridge.run(given | {"events": [down]})
+    assert result.jobs is not None
+    job, following = result.jobs
+    assert [failure.iteration for failure in job.failures or ()] == [1]
+    left = first[-1].end_ns - first[0].end_ns
+    assert ends(job) == pytest.approx(repaired + left, rel=0.05)
+    assert following.start_ns == pytest.approx(ends(job), abs=0.01)
+    assert times(following) == pytest.approx(times(usual.jobs[1]), rel=0.01)

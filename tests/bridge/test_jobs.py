@@ -253,26 +253,6 @@ def test_each_job_has_links_of_its_own_on_topoopt(fabric: str) -> None:
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
-def test_a_cluster_is_jobs_that_take_turns(fabric: str) -> None:
-    """Without turns, arrivals and provisioning, `kind: cluster` gives what its jobs give."""
-    mix = [{key: value for key, value in TRAINING.items() if key != "kind"} | {"name": "k"}]
-    topology = FLAT | {"ranks": 9}
-    system = {"links": {"mtu": "9000B"}, "system": {"injection_latency": "0ns"}}
-    cluster = bridge.run(
-        {
-            "topology": topology,
-            "fabric": fabric,
-            "workload": {"kind": "cluster", "servers": 3, "active": 3, "mix": mix},
-            **system,
-        }
-    )
-    jobs = [job(f"k_{number}", TRAINING, ranks=3) for number in range(3)]
-    result = run(jobs, fabric, topology, **system)
-    assert result.jobs == cluster.jobs
-    assert result.network == cluster.network
-
-
-@pytest.mark.parametrize("fabric", FABRICS)
 @pytest.mark.parametrize("starts", [None, ["0us", "30us"]])
 def test_a_collective_with_computation(fabric, starts) -> None:
     """The latest start, what is computed before, and the longer one of the collective and of what

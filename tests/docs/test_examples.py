@@ -47,7 +47,7 @@ SHORTER = [
     (r"jobs_1024.yaml", "jobs_queue_small.yaml"),
     (r"jobs_thousand.yaml --placements 1", "jobs_queue_small.yaml --placements 1"),
     (r"^examples$", "examples copies"),
-    (r"workload\.active=[\d,]+", "workload.active=1,2"),
+    (r"mix\.count=[\d,]+", "mix.count=1,2"),
     (r"dims=16x16", "dims=4x4"),
     (r"\$bytes", "1000B"),
     (r"--window 3ms", "--window 0ms"),

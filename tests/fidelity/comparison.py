@@ -81,12 +81,10 @@ def _small(folder: Path) -> Iterator[Case]:
     for file in files:
         scenario = load_scenario(file)
         # `native` cannot change links. If circuits follow the demand, each fabric also leads to
-        # other circuits; docs/topoopt.md compares these scenarios. Jobs that wait start in another
+        # other circuits; docs/topoopt.md compares these scenarios. Jobs that queue start in another
         # order on each fabric. Some fabrics have no traffic classes, or no congestion control.
         changes = getattr(scenario.topology, "reconfiguration", None) is not None
-        differs = (
-            scenario.queueing != "none" or scenario.has_classes or len(scenario.transports) > 1
-        )
+        differs = scenario.is_timed or scenario.has_classes or len(scenario.transports) > 1
         if not changes and not scenario.events and not differs:
             yield Case(file.stem, scenario)
 

@@ -256,6 +256,10 @@ FOR_TWO = {"format": "cosim.strategy.v1", "servers": 2}
             "because only jobs with demand: workload are linked one after another",
         ),
         (
+            {"jobs": [kind(), kind("b", route=5)]},
+            "jobs.1.route: value 5: expected 0, because this topology is made for the workloads",
+        ),
+        (
             {"queueing": "fifo"},
             "queueing: value fifo: expected none or in_turn, because the links of this topology "
             "are made for the jobs",

@@ -105,12 +105,12 @@ def _scenario_demand(path: Path, overrides: list[Override]) -> Demand:
     scenario = load_scenario(path, overrides)
     work = scenario.only_work
     found = work.kind.demand(work.workload, layout(scenario).ranks)
-    if found is None or found.parts:
+    if found is None:
         raise InputError(
             f"{path}: workload.kind: {work.kind.name}, expected training: only its "
             "strategy defines transfers"
         )
-    return found.demands[0]
+    return found
 
 
 _primes_option = click.option(

@@ -87,7 +87,7 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     yield FIGURE.untested(
         "Optical circuit switches change the servers of elastic jobs quickly.",
         "the paper leaves to future work how strategy and topology follow; "
-        "`workload.provisioning` models the time to link a job's servers",
+        "`topology.provisioning` models the time to link a job's servers",
     )
     yield FIGURE.untested(
         "Storage and control traffic has NICs and a fabric of its own.",

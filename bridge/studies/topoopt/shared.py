@@ -97,18 +97,13 @@ def _scenario(
     folder: Path, cluster: str, servers: int, load: int, draw: int, topology: Mapping[str, Any]
 ) -> Scenario:
     content = read_scenario(folder / f"{cluster}.yaml")
-    jobs = range(len(content.data["workload"]["mix"]))
-    return load_scenario(
-        content,
-        {
-            "fabric": "flow",
-            "workload.servers": servers,
-            "workload.active": load,
-            "workload.draw": draw,
-            **{f"workload.mix.{job}.gradient_element": COUNTED_ONCE for job in jobs},
-            **topology,
-        },
-    )
+    changes: dict[str, Any] = {"fabric": "flow", "seed": draw, "mix.count": load}
+    for job in range(len(content.data["jobs"])):
+        changes |= {
+            f"jobs.{job}.ranks": servers,
+            f"jobs.{job}.workload.gradient_element": COUNTED_ONCE,
+        }
+    return load_scenario(content, {**changes, **topology})
 
 
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
