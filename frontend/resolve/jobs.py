@@ -110,17 +110,17 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
 
 
 def _writers(work: Work, plan: Plan, members: Ranks) -> Ranks:
-    """Return the ranks of a job that have something to do, and thus a part of its checkpoints.
+    """Return the ranks of a job that write checkpoints: those that have something to do.
 
-    Raises RefusedError if the job writes some and cannot pause for them.
+    Raises RefusedError if the job cannot pause to write them.
     """
+    assert work.job is not None
     working: list[int] = []
-    for ranks, nodes in plan.work(len(members)):
-        working += ranks
-        assert work.job is not None
-        if work.job.recovery.write and (np.diff(nodes.iteration.astype(np.int64)) < 0).any():
+    for ranks, nodes in plan.work(len(members)) if work.job.recovery.write is not None else ():
+        if (np.diff(nodes.iteration.astype(np.int64)) < 0).any():
             expected = "expected no value, because its ranks do not do one iteration after another"
             raise RefusedError(f"{work.prefix}recovery.write", expected)
+        working += ranks
     return tuple(members[rank] for rank in sorted(working))
 
 
