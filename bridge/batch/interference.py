@@ -123,6 +123,15 @@ class Interference:
         return found
 
 
+def require_ranks_to_last(scenario: Scenario) -> None:
+    """Raise InputError if jobs can fail and then get other ranks, which they may not have alone."""
+    if scenario.is_timed and fails(scenario):
+        raise InputError(
+            f"queueing: value {scenario.queueing}: expected none, because a job that fails can "
+            "have other ranks alone than beside others"
+        )
+
+
 def points(scenario: Scenario, together: Result) -> list[Point]:
     """Return a point for each job alone, on the ranks and from the time that it had with others.
 
@@ -136,13 +145,8 @@ def points(scenario: Scenario, together: Result) -> list[Point]:
     Raises
     ------
     InputError
-        The scenario has no jobs, or jobs that fail and then get other ranks.
+        The scenario has no jobs.
     """
-    if scenario.is_timed and fails(scenario):
-        raise InputError(
-            f"queueing: value {scenario.queueing}: expected none, because a job that fails can "
-            "have other ranks alone than beside others"
-        )
     data = scenario.resolved() | {"queueing": "none", "mix": None}
     if lossy := scenario.lossy_classes:  # also if the jobs with another protocol are not there
         paused = [one for one in TRAFFIC_CLASSES if one not in lossy]

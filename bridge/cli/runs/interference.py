@@ -24,6 +24,7 @@ from bridge.batch.interference import (
     fairness,
     interference,
     points,
+    require_ranks_to_last,
     slowdowns_of,
 )
 from bridge.batch.points import Point
@@ -95,6 +96,7 @@ def interference_command(
     loaded = load(scenario, overrides, seed)
     if not loaded.jobs:
         raise InputError(f"{scenario}: {NO_JOBS}")
+    require_ranks_to_last(loaded)
     require_adjustable(loaded, priorities, phases)
     with ExitStack() as until_printed:
         if as_json and out is None:
