@@ -36,6 +36,11 @@ _CONTEXT = {"p2p": "ring", "a2a": "all_to_all"}
 """What options say about `layout.cp_exchange`, by the names of Transformer Engine."""
 
 
+_HOST = {"linear": "1.036ms", "operator": "13.48us"}
+"""What hosts with x86 processors take to launch operators without CUDA graphs: docs/llm.md
+has the sources."""
+
+
 class Chip(NamedTuple):
     """An accelerator, and the links of the machines that these runs had."""
 
@@ -276,6 +281,8 @@ class Run(NamedTuple):
     def _compute(self, efficiency: float, shapes: bool) -> dict[str, Any]:
         chip = CHIPS[self.chip]
         found: dict[str, Any] = {"accelerator": chip.accelerator, "efficiency": efficiency}
+        if "no_graphs" in self.options:
+            found["host"] = _HOST
         if shapes:
             found["kernels"] = "shapes"
             if "unfused_loss" in self.options:

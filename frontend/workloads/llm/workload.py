@@ -214,6 +214,16 @@ class Lora(Model):
         return self
 
 
+class Host(Model):
+    """What a host takes to launch operators one after another, as programs without CUDA graphs do.
+    docs/llm.md has published values."""
+
+    linear: PositiveTime
+    """A linear layer with its normalisation and casts, in one phase."""
+    operator: PositiveTime
+    """Any other operator, collective or message, in one phase."""
+
+
 class LlmCompute(Model):
     """How fast an accelerator computes."""
 
@@ -236,6 +246,9 @@ class LlmCompute(Model):
     """shapes: the library of the attention kernels, of those that were measured on the accelerator:
     cuDNN, cuDNN in 8 bits with casts before it, or FlashAttention-2; null: cuDNN, and
     FlashAttention-2 on the A100."""
+    host: Host | None = None
+    """What the host takes to launch operators, for which an accelerator may wait; null: an
+    accelerator never waits for its host, as with CUDA graphs."""
     loss_accesses: Accesses = 2
     """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
     without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
