@@ -28,13 +28,12 @@ LAUNCHES = {
 """Linear layers and other operators of a computation; gradients of weights are launched before."""
 
 
-def training(host: dict[str, str] | None, **keys: object) -> dict[str, object]:
+def training(host):
     return fast(
         2,
         global_batch=4,
         overlap={"dp": False},
         compute={"kernels": "shapes", "update_accesses": 1, "host": host},
-        **keys,
     )
 
 
@@ -56,7 +55,7 @@ def queue_ps(linear_ps: int, operator_ps: int) -> int:
     return end
 
 
-def step_ps(host: dict[str, str] | None) -> int:
+def step_ps(host):
     return 1000 * cosim.run(training(host)).iterations[0].time_ns
 
 
