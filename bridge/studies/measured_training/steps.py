@@ -283,7 +283,7 @@ gradients have 89 MB. NCCL's rings among 512 ranks of dp take 4 ms, 2 % of a ste
 takes four minutes (`--set workload.algorithms.dp=nccl`), so the rows do without. If the number
 comes from a run with whole sequences, runs with cp 4 and 8 are 9 to 23 % too fast: an exchange
 takes as long as its bytes here. With shapes, which also have what is around an exchange, they are
-at +5 to -5 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
+at +4 to -8 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
 so (`fp4=None`), although the submission has settings for 4 bits. Without LoRA, the median error of
 runs at a larger scale is 5.1 % (34 runs), and the largest 25 %; without MegaScale as well, 3.9 %
 (27 runs).

@@ -346,9 +346,11 @@ class LlmWorkload(Model):
     precision: Precision = "bf16"
     """Precision of matrix products; fp4: NVFP4, on accelerators that have it. Weights and
     activations have 2 bytes in all cases."""
-    fp8_scaling: Literal["delayed", "current"] = "delayed"
+    fp8_scaling: Literal["delayed", "current", "blocks"] = "delayed"
     """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
-    from earlier steps. current: from its largest element, for which a kernel reads it once more."""
+    from earlier steps. current: from its largest element, for which a kernel reads it once more.
+    blocks: each 128 elements have a factor of their own (DeepSeek-V3), so a kernel casts along
+    rows, and another one along columns for the gradient of weights."""
     nvfp4: Nvfp4 = Nvfp4()
     """How values are rounded to 4 bits, with `precision: fp4`."""
     gradient_element: ElementSize = ElementSize.parse("4B")
@@ -357,15 +359,20 @@ class LlmWorkload(Model):
     """Size of a weight that ranks of dp gather: 1B if they gather weights in 8 bits."""
     dispatch_element: ElementSize = ElementSize.parse("2B")
     """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
+    kept_activation: Literal["16 bits", "8 bits"] = "16 bits"
+    """How the input of an activation function is kept for the backward phase. 8 bits: a kernel
+    casts it in each phase, which only `kernels: shapes` knows."""
     routing: Routing = Routing()
     """How unevenly tokens go to experts."""
     flash_attention: bool = True
     """Whether the scores of attention stay on the chip. Then the backward phase computes them
     again, and half of them are left out, as tokens attend to earlier tokens only. Otherwise all
     scores are computed, and pass through the memory."""
-    recompute: Literal["none", "selective", "full"] = "none"
-    """What the backward phase computes again instead of keeping it: nothing, the scores of
-    attention (which FlashAttention never keeps), or whole layers with their collectives."""
+    recompute: Literal["none", "selective", "light", "full"] = "none"
+    """What the backward phase computes again instead of keeping it. none: nothing. selective: the
+    scores of attention, which FlashAttention never keeps. light: normalisations, activation
+    functions and, with latent attention, what it projects up to queries, keys and values
+    (DeepSeek-V3). full: whole layers with their collectives."""
     bucket: PositiveSize = PositiveSize.parse("160MB")
     """Gradient bucket: gradients of consecutive layers are reduced together as soon as they reach
     this size."""
