@@ -10,6 +10,7 @@ from frontend.loading.load import load_scenario
 from frontend.models.transformer import network_matrices
 from frontend.schema.compute import ACCELERATORS
 from frontend.workloads.llm.operators import Operators
+from frontend.workloads.llm.partition import layer_activations
 from frontend.workloads.llm.workload import LlmWorkload
 
 H100 = Kernels("h100", "bf16")
@@ -370,6 +371,18 @@ def test_current_scaling_reads_activations_once_more():
     largest = sum(kernels.largest_ps(2 * tokens * side) for side in sides)
     assert more == largest + len(sides) * kernels.pass_ps(4)
     assert current.output == delayed.output
+
+
+def test_what_an_activation_function_keeps_in_8_bits_is_cast_in_both_phases():
+    wide, narrow = (
+        operators(precision="fp8", kept_activation=kept) for kept in ("16 bits", "8 bits")
+    )
+    cast = Kernels("h100", "fp8").pass_ps(3 * narrow.tokens * 2 * 14336 // 4)
+    more = [after - before for before, after in zip(wide.network, narrow.network, strict=True)]
+    assert more == [cast, cast, 0]
+    # Both factors are kept with one byte instead of two.
+    less = layer_activations(wide.workload, 0) - layer_activations(narrow.workload, 0)
+    assert less == narrow.tokens * 2 * 14336 // 4
 
 
 def blackwell(**workload):

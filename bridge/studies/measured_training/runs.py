@@ -36,6 +36,11 @@ _CONTEXT = {"p2p": "ring", "a2a": "all_to_all"}
 """What options say about `layout.cp_exchange`, by the names of Transformer Engine."""
 
 
+_HOST = {"linear": "1.036ms", "operator": "13.48us"}
+"""What hosts with x86 processors take to launch operators without CUDA graphs: docs/llm.md
+has the sources."""
+
+
 class Chip(NamedTuple):
     """An accelerator, and the links of the machines that these runs had."""
 
@@ -242,7 +247,9 @@ class Run(NamedTuple):
 
     def _workload(self, shapes: bool) -> dict[str, Any]:
         has = self.options.__contains__
-        recompute = "full" if has("full_recompute") else "none"
+        recompute = next(
+            (how for how in ("selective", "light", "full") if has(f"{how}_recompute")), "none"
+        )
         gradient = 2 if has("bf16_gradients") else 4
         bucket, nodes = self._number("bucket"), self._number("super_nodes")
         # The submissions of MLPerf leave the choice of algorithms to NCCL. NCCL's rings of dp over
@@ -253,13 +260,16 @@ class Run(NamedTuple):
             **({} if lora is None else {"lora": lora}),
             **({"algorithms": dict.fromkeys(("tp", "cp"), "nccl")} if nccl else {}),
             "precision": self.precision,
-            "fp8_scaling": "current" if has("current_scaling") else "delayed",
+            "fp8_scaling": next(
+                (how for how in ("current", "blocks") if has(f"{how}_scaling")), "delayed"
+            ),
             "gradient_element": f"{gradient}B",
             **({} if bucket is None else {"bucket": f"{bucket * gradient}B"}),
             **({} if nodes is None else {"routing": {"super_nodes": nodes}}),
+            "kept_activation": "8 bits" if has("fp8_activation") else "16 bits",
             "dispatch_element": "1B" if has("fp8_dispatch") else "2B",
             "gather_element": "1B" if has("fp8_gather") else "2B",
-            "recompute": "selective" if has("selective_recompute") else recompute,
+            "recompute": recompute,
             "flash_attention": not has("no_flash"),
             "overlap": {
                 "tp": has("tp_overlap"),
@@ -276,6 +286,8 @@ class Run(NamedTuple):
     def _compute(self, efficiency: float, shapes: bool) -> dict[str, Any]:
         chip = CHIPS[self.chip]
         found: dict[str, Any] = {"accelerator": chip.accelerator, "efficiency": efficiency}
+        if "no_graphs" in self.options:
+            found["host"] = _HOST
         if shapes:
             found["kernels"] = "shapes"
             if "unfused_loss" in self.options:

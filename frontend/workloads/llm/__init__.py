@@ -238,6 +238,8 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
+    if layout.schedule == "dual_pipe" and workload.compute.host is not None:
+        yield "workload.compute.host", "expected null, because the schedule is dual_pipe"
     if layout.schedule == "dual_pipe":
         number = workload.global_batch // each
         if layout.chunks != 2:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid
+from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import Operators
 from frontend.workloads.llm.partition import (
     Chunk,
@@ -136,7 +137,8 @@ class Layers:
     def _builder(self) -> LayerBuilder:
         by = () if self.operators.routed is None else ("ep",)
         algorithms = self.workload.algorithms
-        stream = Stream(Plan(layers=()), algorithms, self.grid.parts(0, *by), self.grid.ranks)
+        parts, launch_ps = self.grid.parts(0, *by), Launches(self.workload).operator
+        stream = Stream(Plan(layers=()), algorithms, parts, self.grid.ranks, launch_ps)
         return LayerBuilder(self.operators, self.grid, 0, stream)
 
     def _longest(self, stream: Stream) -> float:

@@ -211,15 +211,18 @@ class Operators:
         """Where tokens go, if routing is uneven."""
         precision, compute = workload.precision, workload.compute
         self._compute = compute.roofline(precision)
+        self._light = workload.recompute == "light"
         self._overlaps_tp = workload.overlap.tp and self.layout.tp > 1
         hides = workload.overlap.ep or self.layout.schedule == "dual_pipe"
         exchanges = hides and self.layout.ep > 1
         self._beside = _BESIDE_EP if exchanges else _ALONE
-        self._kernels = self._plain = None
+        self._kernels = self._plain = self._gradients = None
         if compute.kernels == "shapes":
             speed = compute.efficiency or 1.0
             self._kernels = kernels(compute.accelerator, precision, speed, compute.attention)
             self._plain = kernels(compute.accelerator, "bf16", speed)
+            blocks = workload.fp8_scaling == "blocks"
+            self._gradients = kernels(compute.accelerator, precision, speed, blocks=blocks)
 
     @cached_property
     def hidden_bytes(self) -> int:
@@ -335,6 +338,9 @@ class Operators:
             columns = sum(matrix.columns for matrix in matrices)
             matrices = [Matrix(self.card.hidden, columns, "columns")]
         products = self._products("projections", matrices)
+        if self._light and self.card.latent_attention is not None:
+            again = self._products("projections", matrices[1::2]).forward
+            products = products.plus(Times(0, again, 0))
         return products.plus(self._norm, self._rotation, self._adapter("qkv"))
 
     @cached_property
@@ -400,13 +406,18 @@ class Operators:
 
     @cached_property
     def experts(self) -> tuple[Times, ...]:
-        """The experts of a rank, and the shared experts; for each part of a stage."""
+        """The experts of a rank, and the shared experts; for each part of a stage.
+
+        With kernels by their shape, tokens are copied into the order of the experts, and their
+        results summed, in both phases.
+        """
         experts = self.card.experts
         assert experts is not None
         local = experts.count // self.layout.ep
         if self.routed is None:
             tokens = -(-self.tokens * experts.top_k // local)
             parts = [self._network("experts", experts.width, tokens, local)]
+            assigned = [self.tokens * experts.top_k]
         else:
             parts = [
                 Times(0, 0, 0).plus(
@@ -418,11 +429,24 @@ class Operators:
                 )
                 for own in self.routed.experts
             ]
+            assigned = [self.layout.tp * sum(own) for own in self.routed.experts]
+        parts = [
+            part.plus(self._ordered(count)) for part, count in zip(parts, assigned, strict=True)
+        ]
         if experts.shared:
             width = experts.width * experts.shared
             also = self._network("shared_experts", width, self.tokens)
             parts = [part.plus(also) for part in parts]
         return tuple(parts)
+
+    def _ordered(self, assigned: int) -> Times:
+        """Return the time to copy tokens to their experts, and to sum what these return."""
+        if self._kernels is None:
+            return Times(0, 0, 0)
+        elements = 2 * assigned * self.card.hidden
+        sizes = (elements * self.workload.dispatch_element, elements * ELEMENT)
+        each = sum(map(self._kernels.pass_ps, sizes))
+        return Times(each, each, 0)
 
     @cached_property
     def embedding(self) -> Times:
@@ -466,9 +490,12 @@ class Operators:
         # Read and write the activations; the gradient reads them and two gradients, and writes one.
         if self._kernels is not None:
             norm, kept = self._kernels.norm_ps, self.kept_bytes
-            return Times(norm(kept), norm(kept, backward=True) + self._kernels.pass_ps(kept), 0)
-        forward = self._time("norm", Cost(0, 2 * self.kept_bytes))
-        return Times(forward, self._time("norm", Cost(0, 4 * self.kept_bytes)), 0)
+            forward = norm(kept)
+            backward = norm(kept, backward=True) + self._kernels.pass_ps(kept)
+        else:
+            forward = self._time("norm", Cost(0, 2 * self.kept_bytes))
+            backward = self._time("norm", Cost(0, 4 * self.kept_bytes))
+        return Times(forward, backward + self._light * forward, 0)
 
     @cached_property
     def _residual(self) -> Times:
@@ -522,6 +549,11 @@ class Operators:
             # The gradient reads that of the product, and writes one for each factor.
             moved = (5 if self.card.gated else 3) * tokens * inner * ELEMENT
             backward = self._time(name, Cost(0, moved), number)
+        backward += self._light * forward
+        if self._kernels is not None and self.workload.kept_activation == "8 bits":
+            factors = (2 if self.card.gated else 1) * tokens * inner
+            cast = self._kernels.pass_ps(number * 3 * factors)
+            forward, backward = forward + cast, backward + cast
         matrices = network_matrices(self.card.hidden, width, self.card.gated)
         return self._products(name, matrices, tokens, number).plus(Times(forward, backward, 0))
 
@@ -574,13 +606,21 @@ class Operators:
         """Return the time of a matrix with its casts, by kernels of its shape."""
         rows, columns = part.rows, part.columns
 
-        def product(how: _Beside, left: int, inner: int, right: int, result: int = ELEMENT) -> int:
+        def product(
+            how: _Beside,
+            left: int,
+            inner: int,
+            right: int,
+            result: int = ELEMENT,
+            own: Kernels = kernels,
+        ) -> int:
             pieces = how.pieces or self.layout.tp
             piece = -(-left // pieces)
-            return pieces * kernels.product_ps(
+            return pieces * own.product_ps(
                 piece, inner, right, result, number, busy_sms=how.busy_sms
             )
 
+        gradients = kernels if kernels is self._plain else self._gradients or kernels
         # Kernels add the gradient to that of other micro-batches: they read and write it.
         added = 2 * self.workload.gradient_element
         # The input and the gradient of the output are cast for the products with them.
@@ -588,7 +628,7 @@ class Operators:
         return Times(
             product(beside[0], tokens, rows, columns) + cast(number * tokens * rows),
             product(beside[1], tokens, columns, rows) + cast(number * tokens * columns, True),
-            product(beside[2], rows, tokens, columns, added),
+            product(beside[2], rows, tokens, columns, added, gradients),
         )
 
     def _cast(self, kernels: Kernels, elements: int, gradient: bool = False) -> int:

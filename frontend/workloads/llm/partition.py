@@ -375,23 +375,32 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
         return between * card.hidden * ELEMENT
     query, value = head_widths(card)
     attention = card.heads * (query + value) + kv_elements(card)
-    network, ends = (3 if card.gated else 2), 4
+    factors = 2 if card.gated else 1
+    network, ends = factors + 1, 4
     if workload.lora is not None:
         # The input of a frozen matrix is kept only for its adapter, or if it is a result, too.
         network -= "fc2" not in workload.lora.targets
         ends -= sum(name not in workload.lora.targets for name in ("qkv", "fc1"))
+    kept = 0
+    if workload.recompute == "light":
+        network, ends = factors, 2
+        if card.latent_attention is not None:
+            # Queries, keys and values come from the latent ones again.
+            attention = card.heads * value
+            kept = sum(matrix.columns for matrix in attention_matrices(card)[:-1:2])
+    network_bytes = network * ELEMENT - factors * (workload.kept_activation == "8 bits")
     experts = card.experts
     if experts is not None and has_experts(card, layer):
         routed = routed_tokens(workload, shared)
         assigned = shared * experts.top_k if routed is None else routed.most
-        inner = shared * experts.shared * network * experts.width
-        inner += assigned * (network * experts.width + card.hidden)
+        inner = shared * experts.shared * network_bytes * experts.width
+        inner += assigned * (network_bytes * experts.width + ELEMENT * card.hidden)
     else:
-        inner = shared * network * card.feed_forward
+        inner = shared * network_bytes * card.feed_forward
     # Inputs of both halves of the layer, before and after their normalisations.
-    elements = ends * between * card.hidden + shared * attention + inner
+    elements = between * (ends * card.hidden + kept) + shared * attention
     if workload.recompute == "none" and not workload.flash_attention:
         # Scores before and after the softmax, as in the third term of Korthikanti's equation 1.
         scores = 2 * workload.micro_batch * card.heads * card.sequence**2 // layout.cp
         elements += scores // layout.tp
-    return elements * ELEMENT
+    return elements * ELEMENT + inner

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from frontend.collectives.program.program import block_units
 from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid, Groups
+from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.partition import (
     Chunk,
@@ -146,6 +147,7 @@ class LayerBuilder:
 
     def __init__(self, operators: Operators, grid: Grid, stage: int, stream: Stream) -> None:
         self.operators = operators
+        self.launches = Launches(operators.workload)
         self.workload = operators.workload
         self.stream = stream
         self.groups = {name: grid.groups(stage, name) for name in ("tp", "cp", "ep")}
@@ -168,7 +170,8 @@ class LayerBuilder:
             self._experts()
         else:
             self.gather("feed_forward")
-            self.stream.compute("feed_forward", "forward", self.operators.network.forward)
+            duration = self.operators.network.forward
+            self.stream.compute("feed_forward", "forward", duration, self.launches.network)
             self.scatter("feed_forward")
 
     def backward(self, layer: int) -> None:
@@ -180,28 +183,31 @@ class LayerBuilder:
         if has_experts(self.workload.model, layer):
             self._experts_backward()
         else:
-            self.halved("feed_forward", self.operators.network)
+            self.halved("feed_forward", self.operators.network, self.launches.network)
         self._attention_backward()
 
     def embed(self) -> None:
         """Append the look-up of the tokens' vectors."""
-        self.stream.compute("embedding", "forward", self.operators.embedding.forward)
+        duration = self.operators.embedding.forward
+        self.stream.compute("embedding", "forward", duration, self.launches.embedding)
         self.scatter("embedding")
 
     def embed_backward(self) -> None:
         """Append the gradient of the embedding."""
         self.gather("embedding", "gradient_all_gather")
         duration = self.operators.embedding.weight_gradient
-        self.stream.compute("embedding", "gradient", duration)
+        self.stream.compute("embedding", "gradient", duration, self.launches.embedding)
 
     def output(self) -> None:
         """Append the forward phase of the output layer, with the loss."""
         self.gather("output")
-        self.stream.compute("output", "forward", self.operators.output.forward)
+        duration = self.operators.output.forward
+        self.stream.compute("output", "forward", duration, self.launches.output)
 
     def output_backward(self) -> None:
         """Append the backward phase of the output layer."""
-        self.input_gradient("output", self.operators.output.input_gradient)
+        duration = self.operators.output.input_gradient
+        self.input_gradient("output", duration, self.launches.output)
         self.weight_gradient("output", self.operators.output.weight_gradient)
 
     def gather(self, name: str, also: str = "") -> None:
@@ -214,17 +220,20 @@ class LayerBuilder:
         operation = "reduce_scatter" if self.spread else "all_reduce"
         self._tensor(operation, f"{name}.{operation}")
 
-    def halved(self, name: str, times: Times) -> None:
+    def halved(self, name: str, times: Times, launch_ps: int) -> None:
         """Append the backward phase of matrices between a gather and a scatter."""
         self.gather(name, "gradient_all_gather")
-        self.input_gradient(name, times.input_gradient)
+        self.input_gradient(name, times.input_gradient, launch_ps)
         self.weight_gradient(name, times.weight_gradient)
 
-    def input_gradient(self, name: str, duration: int) -> None:
-        """Append the gradient of the input; its sum overlaps the gradient of the weights."""
+    def input_gradient(self, name: str, duration: int, launch_ps: int) -> None:
+        """Append the gradient of the input; its sum overlaps the gradient of the weights.
+
+        The host launches both gradients.
+        """
         operation = "reduce_scatter" if self.spread else "all_reduce"
         if self.splits:
-            self.stream.compute(name, "input_gradient", duration)
+            self.stream.compute(name, "input_gradient", duration, launch_ps)
             self._tensor(operation, f"{name}.gradient_{operation}")
             return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
@@ -233,7 +242,7 @@ class LayerBuilder:
             size = self.operators.hidden_bytes
             again = Transfer("tp", "all_gather", self.groups["tp"], size)
             regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
-        done = self.stream.compute(name, "input_gradient", duration)
+        done = self.stream.compute(name, "input_gradient", duration, launch_ps)
         size = self.operators.hidden_bytes
         summed = Transfer("tp", operation, self.groups["tp"], size)
         node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
@@ -270,50 +279,55 @@ class LayerBuilder:
             self.stream.compute(name, "weight_gradient", duration)
 
     def _attention(self) -> None:
-        operators, stream = self.operators, self.stream
+        operators, launches, stream = self.operators, self.launches, self.stream
         self.gather("attention")
         before, after = operators.projections.forward, operators.output_projection.forward
         scores = operators.scores.forward
         if self._passes_on:
-            stream.compute("attention", "projections", before)
+            stream.compute("attention", "projections", before, launches.projections)
             self._ring_forward(scores)
-            stream.compute("attention", "forward", after)
+            stream.compute("attention", "forward", after, launches.output_projection)
         elif self._exchanges_heads:
-            stream.compute("attention", "projections", before)
+            stream.compute("attention", "projections", before, launches.projections)
             self._heads("attention.heads", *operators.heads_bytes)
-            stream.compute("attention", "scores", scores)
+            stream.compute("attention", "scores", scores, launches.scores)
             self._heads("attention.result", operators.result_bytes)
-            stream.compute("attention", "forward", after)
-        elif self.groups["cp"].size > 1:
-            stream.compute("attention", "projections", before)
-            self._context("all_gather", "attention.kv_all_gather")
-            stream.compute("attention", "forward", scores + after)
+            stream.compute("attention", "forward", after, launches.output_projection)
         else:
-            stream.compute("attention", "forward", before + scores + after)
+            duration, launch_ps = scores + after, launches.scores + launches.output_projection
+            if self.groups["cp"].size > 1:
+                stream.compute("attention", "projections", before, launches.projections)
+                self._context("all_gather", "attention.kv_all_gather")
+            else:
+                duration, launch_ps = before + duration, launches.projections + launch_ps
+            stream.compute("attention", "forward", duration, launch_ps)
         self.scatter("attention")
 
     def _attention_backward(self) -> None:
-        operators, stream = self.operators, self.stream
+        operators, launches, stream = self.operators, self.launches, self.stream
         self.gather("attention", "gradient_all_gather")
         before, scores = operators.projections, operators.scores
-        after = operators.output_projection
+        after, after_launch = operators.output_projection, launches.output_projection
         first = after.input_gradient + scores.input_gradient
+        first_launch = after_launch + launches.scores
         if self._passes_on:
-            stream.compute("attention", "output_gradient", after.input_gradient)
+            stream.compute("attention", "output_gradient", after.input_gradient, after_launch)
             self._ring_backward(scores.input_gradient)
-            first = 0
+            first = first_launch = 0
         elif self._exchanges_heads:
-            stream.compute("attention", "output_gradient", after.input_gradient)
+            stream.compute("attention", "output_gradient", after.input_gradient, after_launch)
             self._heads("attention.result_gradient", *2 * (operators.result_bytes,))
-            stream.compute("attention", "scores_gradient", scores.input_gradient)
+            gradient = scores.input_gradient
+            stream.compute("attention", "scores_gradient", gradient, launches.scores)
             self._heads("attention.heads_gradient", *operators.heads_bytes)
-            first = 0
+            first = first_launch = 0
         elif self.groups["cp"].size > 1:
             self._context("all_gather", "attention.kv_all_gather")
-            stream.compute("attention", "scores_gradient", first)
+            stream.compute("attention", "scores_gradient", first, first_launch)
             self._context("reduce_scatter", "attention.kv_reduce_scatter")
-            first = 0
-        self.input_gradient("attention", first + before.input_gradient)
+            first = first_launch = 0
+        duration, launch_ps = first + before.input_gradient, first_launch + launches.projections
+        self.input_gradient("attention", duration, launch_ps)
         self.weight_gradient("attention", before.weight_gradient + after.weight_gradient)
 
     @property
@@ -336,14 +350,14 @@ class LayerBuilder:
         copies = [self.operators.sorted_ps(size) for size in sizes]
         for size, copy in zip(sizes, copies, strict=True):
             if copy:
-                stream.compute("attention", "copy", copy)
+                stream.compute("attention", "copy", copy, self.launches.operator)
             transfer = Transfer("cp", "all_to_all", self.groups["cp"], size)
             node = stream.issue(transfer, f"{name}_all_to_all", (*stream.done, *arrived[-1:]))
             arrived += [] if node is None else [node]
         for node, copy in zip(arrived, copies, strict=True):
             stream.join([node])
             if copy:
-                stream.compute("attention", "copy", copy)
+                stream.compute("attention", "copy", copy, self.launches.operator)
 
     def _ring_forward(self, duration: int) -> None:
         """Append the attention to the keys and values of each rank of cp, one after the other.
@@ -356,7 +370,8 @@ class LayerBuilder:
             stream.join(have)
             if turn < ways - 1:
                 have = (stream.shift(self.ring, "attention.kv", size, have),)
-            stream.compute("attention", "scores", part + self.operators.ring_copies_ps(turn)[0])
+            duration = part + self.operators.ring_copies_ps(turn)[0]
+            stream.compute("attention", "scores", duration, self.launches.ring)
 
     def _ring_backward(self, duration: int) -> None:
         """Append the gradients of the attention; those of keys and values go around as well.
@@ -370,17 +385,18 @@ class LayerBuilder:
             stream.join(have)
             if turn < ways - 1:
                 have = (stream.shift(self.ring, "attention.kv", size, have),)
-            copies = self.operators.ring_copies_ps(turn)[1]
-            done = stream.compute("attention", "scores_gradient", part + copies)
+            duration = part + self.operators.ring_copies_ps(turn)[1]
+            done = stream.compute("attention", "scores_gradient", duration, self.launches.ring)
             summed = (stream.shift(self.ring, "attention.kv_gradient", size, (done, *summed)),)
         stream.join(summed)
 
     def _experts(self) -> None:
         operators, stream = self.operators, self.stream
-        stream.compute("experts", "router", operators.router.forward)
+        stream.compute("experts", "router", operators.router.forward, self.launches.router)
         self._exchange("dispatch", self.workload.dispatch_element)
         self._expert_tokens("all_gather", "all_gather")
-        stream.compute("experts", "forward", [part.forward for part in operators.experts])
+        durations = [part.forward for part in operators.experts]
+        stream.compute("experts", "forward", durations, self.launches.experts)
         self._expert_tokens("reduce_scatter", "reduce_scatter")
         self._exchange("combine", ELEMENT)
 
@@ -390,7 +406,7 @@ class LayerBuilder:
         self._expert_tokens("all_gather", "gradient_all_gather")
         inputs = [part.input_gradient for part in operators.experts]
         weights = [part.weight_gradient for part in operators.experts]
-        done = stream.compute("experts", "input_gradient", inputs)
+        done = stream.compute("experts", "input_gradient", inputs, self.launches.experts)
         if self.splits:
             self._expert_tokens("reduce_scatter", "gradient_reduce_scatter")
             self._later.append(WeightGradient("experts", weights, gathers=False))
@@ -402,7 +418,7 @@ class LayerBuilder:
             stream.join([] if node is None else [node])
         self._exchange("dispatch_gradient", ELEMENT)
         router = operators.router
-        stream.compute("experts", "router_gradient", sum(router[1:]))
+        stream.compute("experts", "router_gradient", sum(router[1:]), self.launches.router)
 
     def _exchange(self, name: str, element: int) -> None:
         """Send tokens, or their gradients, to experts or back, as the name says."""
@@ -502,7 +518,8 @@ class _Stage:
         if layout.cp_exchange == "ring":
             by.append("cp")
         parts = grid.parts(stage, *by)
-        self.stream = Stream(plan, workload.algorithms, parts, grid.ranks)
+        launch_ps = Launches(workload).operator
+        self.stream = Stream(plan, workload.algorithms, parts, grid.ranks, launch_ps)
         self.layers = LayerBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
         # Gradients of weights that are left of a chunk and micro-batch, with what to reduce then.
@@ -510,7 +527,7 @@ class _Stage:
 
     def iterate(self, iteration: int) -> None:
         """Append an iteration up to the last reduction of gradients."""
-        self.stream.iteration = iteration
+        self.stream.begin(iteration)
         self.ready: list[list[int]] = []
         self.turn = 0
         self._gather_ahead()

@@ -45,7 +45,8 @@ class Stream:
     """The traces of the ranks of a pipeline stage.
 
     Computation waits for the nodes in `after`. A collective that overlaps delays only the node
-    after the next computation. Ranks share a trace, unless their experts get different numbers of
+    after the next computation. With a time to launch them, nodes also wait for the host, which
+    launches them in their order. Ranks share a trace, unless their experts get different numbers of
     tokens, or they are at different places of a ring: then the traces have the same nodes, but
     other durations, collectives or peers.
 
@@ -59,6 +60,8 @@ class Stream:
         Ranks of the stage that share a trace.
     world_size : int
         Number of all ranks.
+    exchange_launch_ps : int
+        What the host takes to launch a collective or a message of a ring.
     """
 
     def __init__(
@@ -67,17 +70,20 @@ class Stream:
         algorithms: DimensionAlgorithms,
         parts: Sequence[Part],
         world_size: int,
+        exchange_launch_ps: int = 0,
     ) -> None:
         self.plan = plan
         self.algorithms = algorithms
         self.parts = parts
         self.world_size = world_size
+        self._exchange_launch_ps = exchange_launch_ps
         self.nodes: list[Node] = []
         self.iteration = 0
         self.recomputes = False
         """Whether computations count as computed again."""
         self.after: tuple[int, ...] = ()
         self.last: tuple[int, ...] = ()  # the latest computation, if any
+        self._launched: tuple[int, ...] = ()  # the latest launch, if any
         self._late: list[int] = []
         self._overlapping: list[int] = []
         self._shifts = 0
@@ -85,9 +91,19 @@ class Stream:
         # Nodes that differ between the parts: a field, the dimension that decides, and the values.
         self._various: list[tuple[int, str, str, Sequence[int]]] = []
 
-    def compute(self, layer: str, name: str, duration_ps: int | Sequence[int]) -> int:
-        """Append a computation, and return its index; the parts may have different durations."""
-        waits = self.done
+    def begin(self, iteration: int) -> None:
+        """Begin an iteration; the host has waited for the end of the one before."""
+        self.iteration = iteration
+        self._launched = self.after
+
+    def compute(
+        self, layer: str, name: str, duration_ps: int | Sequence[int], launch_ps: int = 0
+    ) -> int:
+        """Append a computation, and return its index; the parts may have different durations.
+
+        The host takes `launch_ps` to launch it.
+        """
+        waits = (*self.done, *self._launch(layer, launch_ps))
         self._late, self._overlapping = self._overlapping, []
         each = (duration_ps,) if isinstance(duration_ps, int) else duration_ps
         own = RECOMPUTE if self.recomputes else layer
@@ -133,6 +149,8 @@ class Stream:
         if each[0].groups.size == 1 or not any(one.bytes for one in each):
             return None
         numbers = [self.add_issue(one, name) for one in each]
+        layer = COMMUNICATION_LAYERS[each[0].dimension]
+        after = (*after, *self._launch(layer, self._exchange_launch_ps))
         node = self.collective(numbers[0], each[0].dimension, name, after)
         if len(numbers) > 1:
             self._various.append((node, "collective", "ep", numbers))
@@ -195,7 +213,9 @@ class Stream:
             The node that receives.
         """
         self._shifts += 1
-        waits, (onward, back) = tuple(after), ring
+        layer = COMMUNICATION_LAYERS["cp"]
+        waits = (*after, *self._launch(layer, self._exchange_launch_ps))
+        onward, back = ring
         for kind, offsets in ((NodeType.SEND, onward), (NodeType.RECV, back)):
             node = self._message(kind, name, waits, offsets[0], size, self._shifts, "cp")
             self._various.append((node, "peer", "cp", offsets))
@@ -257,6 +277,16 @@ class Stream:
         own = [self.nodes[node].layer == exchange for node in part]
         cuts = [part[place + 1] for place, (one, after) in enumerate(pairwise(own)) if one > after]
         return [range(*pair) for pair in pairwise((part.start, *cuts, part.stop))]
+
+    def _launch(self, layer: str, duration_ps: int) -> tuple[int, ...]:
+        """Let the host launch something after all that it has launched; return what to wait for."""
+        if not duration_ps:
+            return ()
+        node = self._add(
+            "host.launch", NodeType.TIMER, layer, self._launched, duration_ps=duration_ps
+        )
+        self._launched = (node,)
+        return self._launched
 
     def _message(
         self, kind: NodeType, name: str, after: Iterable[int], offset: int, size: int, tag: int,

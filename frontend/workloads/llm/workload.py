@@ -214,6 +214,16 @@ class Lora(Model):
         return self
 
 
+class Host(Model):
+    """What a host takes to launch operators one after another, as programs without CUDA graphs do.
+    docs/llm.md has published values."""
+
+    linear: PositiveTime
+    """A linear layer with its normalisation and casts, in one phase."""
+    operator: PositiveTime
+    """Any other operator, collective or message, in one phase."""
+
+
 class LlmCompute(Model):
     """How fast an accelerator computes."""
 
@@ -236,6 +246,9 @@ class LlmCompute(Model):
     """shapes: the library of the attention kernels, of those that were measured on the accelerator:
     cuDNN, cuDNN in 8 bits with casts before it, or FlashAttention-2; null: cuDNN, and
     FlashAttention-2 on the A100."""
+    host: Host | None = None
+    """What the host takes to launch operators, for which an accelerator may wait; null: an
+    accelerator never waits for its host, as with CUDA graphs."""
     loss_accesses: Accesses = 2
     """Accesses of two bytes per logit in the loss, in each phase. 2: a fused kernel. Megatron-LM
     without `--cross-entropy-loss-fusion` has 13: the conversion to 4 bytes, the maximum, the
@@ -333,9 +346,11 @@ class LlmWorkload(Model):
     precision: Precision = "bf16"
     """Precision of matrix products; fp4: NVFP4, on accelerators that have it. Weights and
     activations have 2 bytes in all cases."""
-    fp8_scaling: Literal["delayed", "current"] = "delayed"
+    fp8_scaling: Literal["delayed", "current", "blocks"] = "delayed"
     """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
-    from earlier steps. current: from its largest element, for which a kernel reads it once more."""
+    from earlier steps. current: from its largest element, for which a kernel reads it once more.
+    blocks: each 128 elements have a factor of their own (DeepSeek-V3), so a kernel casts along
+    rows, and another one along columns for the gradient of weights."""
     nvfp4: Nvfp4 = Nvfp4()
     """How values are rounded to 4 bits, with `precision: fp4`."""
     gradient_element: ElementSize = ElementSize.parse("4B")
@@ -344,15 +359,20 @@ class LlmWorkload(Model):
     """Size of a weight that ranks of dp gather: 1B if they gather weights in 8 bits."""
     dispatch_element: ElementSize = ElementSize.parse("2B")
     """Size of an element of the tokens that go to experts; those that return have 2 bytes."""
+    kept_activation: Literal["16 bits", "8 bits"] = "16 bits"
+    """How the input of an activation function is kept for the backward phase. 8 bits: a kernel
+    casts it in each phase, which only `kernels: shapes` knows."""
     routing: Routing = Routing()
     """How unevenly tokens go to experts."""
     flash_attention: bool = True
     """Whether the scores of attention stay on the chip. Then the backward phase computes them
     again, and half of them are left out, as tokens attend to earlier tokens only. Otherwise all
     scores are computed, and pass through the memory."""
-    recompute: Literal["none", "selective", "full"] = "none"
-    """What the backward phase computes again instead of keeping it: nothing, the scores of
-    attention (which FlashAttention never keeps), or whole layers with their collectives."""
+    recompute: Literal["none", "selective", "light", "full"] = "none"
+    """What the backward phase computes again instead of keeping it. none: nothing. selective: the
+    scores of attention, which FlashAttention never keeps. light: normalisations, activation
+    functions and, with latent attention, what it projects up to queries, keys and values
+    (DeepSeek-V3). full: whole layers with their collectives."""
     bucket: PositiveSize = PositiveSize.parse("160MB")
     """Gradient bucket: gradients of consecutive layers are reduced together as soon as they reach
     this size."""

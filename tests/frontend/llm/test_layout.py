@@ -110,6 +110,14 @@ WRONG = [
         {"layout": {"pp": 4, "chunks": 2, "schedule": "dual_pipe"}, "global_batch": 14},
         "workload.layout.pp: value 4: expected 2 to 3: half of the 7 micro-batches at most",
     ),
+    (
+        {
+            "layout": {"pp": 2, "chunks": 2, "schedule": "dual_pipe"},
+            "global_batch": 16,
+            "compute": {"host": {"linear": "1ms", "operator": "2us"}},
+        },
+        "workload.compute.host: value {'linear': '1ms', 'operator': '2us'}: expected null, beca",
+    ),
     ({"global_batch": 12}, "workload.global_batch: value 12: expected a multiple of micro_batch"),
     ({"layout": {"order": "tp-pp"}}, "workload.layout.order: value tp-pp: expected tp, cp, ep"),
     ({"layout": {"pp": 16, "dp": None}}, "expected a divisor of the 8 ranks"),
