@@ -7,6 +7,7 @@
 #include "transport/telemetry.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace cosim
@@ -33,7 +34,7 @@ void
 PulledPort::Attach(PacketSource& source, uint8_t trafficClass)
 {
     m_sources[trafficClass] = &source;
-    m_hasSource = true;
+    m_pulled |= uint32_t{1} << trafficClass;
 }
 
 void
@@ -127,7 +128,7 @@ PulledPort::Set(TransmissionTimes& times, const LinkState& state)
     {
         buffer.SetLink(state);
     }
-    if (m_hasSource)
+    if (m_pulled != 0)
     {
         SendNext();
     }
@@ -151,6 +152,7 @@ PulledPort::Take(Packet* packet, bool isDroppable)
     }
     m_counters.maxQueueBytes = std::max(m_counters.maxQueueBytes, length);
     m_queues[packet->trafficClass].Push(packet);
+    m_waiting |= uint32_t{1} << packet->trafficClass;
     m_waitingBytes += bytes;
     m_waitingPs += durationPs;
     SendNext();
@@ -161,23 +163,22 @@ PulledPort::Take(Packet* packet, bool isDroppable)
 Packet*
 PulledPort::TakeNext()
 {
-    for (std::size_t trafficClass = CLASSES; trafficClass-- > 0;)
+    for (uint32_t left = (m_waiting | (m_isUp ? m_pulled : 0)) & ~m_paused; left != 0;)
     {
-        RingBuffer<Packet*>& queue = m_queues[trafficClass];
-        PacketSource* const source = m_sources[trafficClass];
-        if ((m_paused >> trafficClass & 1) != 0 || (queue.IsEmpty() && source == nullptr))
+        const auto trafficClass = static_cast<uint32_t>(std::bit_width(left)) - 1;
+        const uint32_t bit = uint32_t{1} << trafficClass;
+        left &= ~bit;
+        if ((m_waiting & bit) == 0)
         {
-            continue;
-        }
-        if (queue.IsEmpty())
-        {
-            if (Packet* const packet = m_isUp ? source->Pull() : nullptr; packet != nullptr)
+            if (Packet* const packet = m_sources[trafficClass]->Pull(); packet != nullptr)
             {
                 return packet;
             }
             continue;
         }
+        RingBuffer<Packet*>& queue = m_queues[trafficClass];
         Packet* const packet = queue.Pop();
+        m_waiting &= queue.IsEmpty() ? ~bit : ~uint32_t{0};
         m_waitingBytes -= packet->wireBytes;
         m_waitingPs -= m_times->Get(packet->wireBytes);
         GetBuffer(*packet).Leave(*packet, MakePassage(*packet), m_counters);
@@ -238,6 +239,7 @@ PulledPort::Withdraw(std::vector<Packet*>& packets)
             GetBuffer(*packets.back()).Withdraw(MakePassage(*packets.back()));
         }
     }
+    m_waiting = 0;
     m_waitingBytes = 0;
     m_waitingPs = 0;
 }

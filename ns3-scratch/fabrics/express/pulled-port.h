@@ -191,7 +191,8 @@ class PulledPort final : public Port
     std::vector<PortBuffer> m_buffers;              //!< one for all packets, or one for each class
     TransmissionTimes* m_times{nullptr};            //!< not owned
     std::array<PacketSource*, CLASSES> m_sources{}; //!< by traffic class; not owned
-    bool m_hasSource{false};
+    uint32_t m_pulled{0};                           //!< classes with a source, one bit for each
+    uint32_t m_waiting{0}; //!< classes with packets in their queue, one bit for each
     Completion m_completion{*this};
     Arrival m_arrival{*this};
     std::array<RingBuffer<Packet*>, CLASSES> m_queues;
