@@ -299,7 +299,6 @@ ValidateTransports(const Stream& stream)
 {
     const Settings& settings = stream.settings;
     ValidateTransport(stream, settings, "settings: ");
-    ValidateProtocols(settings);
     for (uint32_t number = 1; number < settings.CountTransports(); ++number)
     {
         ValidateTransport(stream,
@@ -315,6 +314,7 @@ ValidateTransports(const Stream& stream)
                 "first transport with this protocol",
                 {number - 1});
     }
+    ValidateProtocols(settings);
     Require(settings.transports.size() <= MOST_TRANSPORTS,
             "settings: {} transports, but at most {} are accepted",
             {settings.transports.size(), MOST_TRANSPORTS});

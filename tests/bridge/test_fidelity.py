@@ -28,7 +28,8 @@ def test_the_set(set_: list[Case], scenarios: Path) -> None:
     changing |= {"clos_roce_storm_small", "jobs_mix_small", "jobs_hosts_small"}  # events
     changing |= {"jobs_queue_small"}  # jobs that wait
     changing |= {"jobs_classes_small"}  # traffic classes
-    changing |= {"jobs_transports_small"}  # congestion controls, of which estimators have none
+    # transports of jobs, of which estimators have little
+    changing |= {"jobs_transports_small", "jobs_protocols_small"}
     assert {file.stem for file in scenarios.glob("*_small.yaml")} - changing < set(names)
     assert changing.isdisjoint(names)
     assert len(names) >= 5 + 4 * 2 * 2 + 1

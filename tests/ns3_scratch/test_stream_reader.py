@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from bridge import _core
 from frontend import collectives
 from frontend import network_api_pb2 as api
+from frontend.schema.ports import Links, Switches
 from frontend.stream import decode, encode
+from frontend.transports import PROTOCOLS
+from frontend.transports.roce import RoceTransport
 from tests.ns3_scratch.streams import (
     Trace,
     collective,
@@ -112,6 +115,11 @@ def test_every_cut_inside_a_record_is_refused() -> None:
     for length in set(range(len(STREAM))) - whole | {0}:
         with pytest.raises(ValueError, match="stream"):
             _core.Simulation(STREAM[:length])
+
+
+ROCE_OF_NS3 = PROTOCOLS["roce"].fields(
+    RoceTransport(protocol="roce", header="ns3"), Links(), Switches()
+)
 
 
 def changed(index: int, change: Callable[[api.Record], object]) -> list[api.Record]:
@@ -220,6 +228,24 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
             ),
         ),
         r"settings: transports\[0\].roce.",
+    ),
+    "time unit of another protocol": (
+        changed(
+            SETTINGS,
+            lambda r: r.settings.transports.add(roce=ROCE_OF_NS3),
+        ),
+        "roce.time_unit_ps is 1000, but beside TCP 1 is accepted",
+    ),
+    "marking of some links": (
+        changed(
+            TOPOLOGY,
+            lambda r: r.topology.markings.add(classes=[3], link_ecn_threshold_bytes=[1]),
+        ),
+        r"markings\[0\].link_ecn_threshold_bytes has 1 entries, but ",
+    ),
+    "lossy classes without a part of memory": (
+        changed(TOPOLOGY, lambda r: r.topology.lossy_classes.append(0)),
+        "lossy_classes has 1 entries, but shared_memory_alpha_ppm is 0",
     ),
     "window of a transport": (
         changed(
