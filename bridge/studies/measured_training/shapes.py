@@ -305,7 +305,7 @@ the rate of an all-gather of 16 GiB, and no public table has them.
 
 **What is left without a fit.** NeMo 26.04 is 6 to 7 % too slow: the same models on the same GPUs
 became faster by software alone, and the model has none. Megatron-LM 2024 is too fast; its table
-gives neither micro-batches nor the precision of gradients. 8B on Hopper over Ethernet is 18 and 33
+gives neither micro-batches nor the precision of gradients. 8B on Hopper over Ethernet is 18 and 28
 % too fast; this submission limits the workspace of cuBLAS to 128 KiB
 (`CUBLAS_WORKSPACE_CONFIG=":16:8"`), which may slow its products. 8B on 256 B200 is slower by a
 fifth than on 128, which nothing here explains.

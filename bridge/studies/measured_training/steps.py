@@ -293,7 +293,10 @@ runs at a larger scale is 5.1 % (34 runs), and the largest 25 %; without MegaSca
 say `enable_cuda_graph: false`. These take 0.77 s instead of 0.54 s, although the chip is the same
 and its memory faster. Rows of LoRA on H200, and of 8B on Cisco's H100, have a host that launches
 operators one after another ([llm](llm.md#launches-by-the-host)); their submissions have no graphs
-either. With it, the step of the 512 is 6 % too short instead of 48 %; in all other rows, hosts are
+either. 405B and GPT-3 on H100, and LoRA of round 5.0 on eight Blackwell GPUs, have none either, but
+their rows have no host: NVIDIA states that graphs make 405B in 8 bits no faster, and what it states
+of LoRA gives 4 ms for a layer on B200, which takes 19 ms. With it, the step of the 512 is 6 % too
+short instead of 48 %; 8B on 128 H100 is 5 % longer without a fit, and in the other rows, hosts are
 nearly hidden. The host's times were published in 2023 and 2025, and none comes from a step of this
 page. But we have known since before that 4 · 2.07 ms in each of 80 layers are about what is
 missing, and the time of a linear layer is read as that of both phases, which the source does not
