@@ -257,7 +257,8 @@ and what a run over weeks loses, which GPU hours have and steps do not.
 **Sustained rates, and small kernels.** Before, products in 16 bits had the rate of the best product
 of a search, attention on the B200 was that of the GB200, and all kernels that move bytes had the
 bandwidth of a copy, from their first byte on. Published measurements say otherwise
-([llm](llm.md#kernels-by-their-shape)). None of them is of a training step. Errors without a fit:
+([llm](llm.md#kernels-by-their-shape)). None of them is of a training step. Errors without a fit,
+when they were added:
 
 | runs | mean error before (6d45d160) | with these |
 | --- | --- | --- |
