@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -146,8 +146,6 @@ class _Progress:
     """From when on it has them [ps]."""
     turn: int | None = None
     """Index of the attempt that runs; None while its ranks do not reach each other."""
-    starts: int = 0
-    """How often it has got ranks or begun an attempt. What was planned before does not happen."""
 
 
 @dataclass
@@ -157,7 +155,8 @@ class _Past:
     attempts: int = 0
     first: int = 0
     """The iteration with which the next one begins."""
-    starts: int = field(default=0)
+    starts: int = 0
+    """How often it has begun or failed. What was planned before does not happen."""
 
 
 class _Schedule:
