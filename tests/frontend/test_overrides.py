@@ -174,8 +174,8 @@ def test_the_original_is_left_alone():
         ("topology.ranks=x", "value x: expected a whole number"),
         (
             "workload={}",
-            "missing key: expected one of collective, dlrm, moe, training, cluster, llm, chakra, "
-            "goal; the override replaces all of workload",
+            "missing key: expected one of collective, dlrm, moe, training, llm, chakra, goal; "
+            "the override replaces all of workload",
         ),
         ("transport.window=1KB", "value 1KB: expected at least one segment (transport.mss, 8960)"),
     ],

@@ -247,7 +247,7 @@ def stock_can_run(path: Path) -> bool:
     """Return whether links are fixed and the transport is TCP; stock ns-3 has nothing else."""
     scenario = load_scenario(path)
     changes = getattr(scenario.topology, "reconfiguration", None) is not None or scenario.events
-    return not changes and scenario.transport.protocol == "tcp"
+    return not changes and set(scenario.protocols) == {"tcp"}
 
 
 def agree(scenario: Path | dict[str, Any]) -> bridge.Result:
