@@ -101,7 +101,8 @@ def _turns(scenario: Scenario, placed: Sequence[Ranks]) -> list[Turn]:
     for number in order:
         job, members = works[number].job, placed[number]
         at = 0 if job is None else int(job.arrival)
-        found.append(Turn(number, members, last.get(members[0]), 0, at, at))
+        after = next((last[rank] for rank in members if rank in last), None)
+        found.append(Turn(number, members, after, 0, at, at))
         last |= dict.fromkeys(members, number)
     return found
 

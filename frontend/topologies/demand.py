@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from frontend.errors import RefusedError
-from frontend.schema.base import Count, Model, Whole, cross_check_error
+from frontend.schema.base import Count, Model, cross_check_error
 from frontend.schema.direct_connect import LinkedTopology
 from frontend.schema.files import read_json
 from frontend.schema.quantities import Buffer, Delay
@@ -73,7 +73,7 @@ class DemandTopology(LinkedTopology):
 
     d: Count
     """Degree: number of ports of each rank."""
-    n: Whole | None = None
+    n: Count | None = None
     """Number of ranks. Alone: the demand is one all-reduce over all of them. Needed with `demand:
     workload`."""
     file: str | None = None

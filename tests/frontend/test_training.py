@@ -337,6 +337,7 @@ def test_a_group_takes_the_rings_that_topoopt_found_for_it():
             {"model": {"name": "gpt"}},
             "workload.model.name: value gpt: expected dlrm, candle, bert, ncf, resnet50 or vgg16",
         ),
+        ({"topology": topoopt(n=0)}, "topology.n: value 0: expected at least 1"),
         (
             {"topology": topoopt(n=None)},
             "topology.n: value null: expected the number of ranks",
