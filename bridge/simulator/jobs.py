@@ -21,6 +21,7 @@ from frontend.fabrics import FABRICS
 from frontend.resolve.failures import fails, name_of
 from frontend.resolve.layout import layout
 from frontend.resolve.turns import Told, Turn, turns
+from frontend.scenario.work import job_of
 from frontend.topologies import Layout
 
 Keeps = Callable[[Told], bool]
@@ -62,18 +63,19 @@ def _settle(scenario: Scenario, simulate: Simulate, told: Told) -> tuple[Result,
     made = layout(scenario)
     # Each time, one more start is right at least.
     most = len(scenario.work) + 1 + (_MOST_FAILURES if fails(scenario) else 0)
+    planned = _planned(scenario, made, told)
     for _ in range(most):
-        planned = _planned(scenario, made, told)
-        heard: list[Told] = []
+        heard: list[tuple[Told, list[Turn]]] = []
 
         def keeps(found: Told, planned: Sequence[Turn] = planned, heard: Any = heard) -> bool:
-            heard.append(found)
-            return _planned(scenario, made, found) == planned
+            heard.append((found, _planned(scenario, made, found)))
+            return bool(heard[-1][1] == planned)
 
         result = simulate(scenario, told, keeps)
-        told = heard[-1]
-        if _planned(scenario, made, told) == planned:
+        told, following = heard[-1]
+        if following == planned:
             return result, told
+        planned = following
     if fails(scenario):
         raise SimulationError(
             f"events: jobs fail more than {_MOST_FAILURES} times: expected fewer failures"
@@ -134,10 +136,9 @@ def _attempts(scenario: Scenario, measured: Mapping[str, Any]) -> dict[str, list
     """Return what was measured of the attempts of each job, by name."""
     found = {job["name"]: job for job in measured.get("jobs") or ()}
     attempts = {}
-    for work in scenario.work:
-        assert work.job is not None
-        names = (name_of(work.job, number) for number in count())
-        attempts[work.job.name] = [found[name] for name in takewhile(found.__contains__, names)]
+    for job in map(job_of, scenario.work):
+        names = (name_of(job, number) for number in count())
+        attempts[job.name] = [found[name] for name in takewhile(found.__contains__, names)]
     return attempts
 
 
@@ -145,9 +146,10 @@ def _with_attempts(
     scenario: Scenario, order: Sequence[Turn], attempts: Mapping[str, Sequence[dict[str, Any]]]
 ) -> dict[str, Any]:
     """Return the blocks about jobs of a result, with the attempts of a job as one job."""
+    works = scenario.work
     own: dict[str, list[Turn]] = {}
     for turn in order:
-        own.setdefault(_name(scenario, turn), []).append(turn)
+        own.setdefault(job_of(works[turn.job]).name, []).append(turn)
     jobs = [_joined(rows, own[name]) for name, rows in attempts.items() if rows]
     times = sorted(one["time_ns"] for job in jobs for one in job["iterations"])
     if not times:
@@ -162,12 +164,6 @@ def _with_attempts(
             "max_ns": times[-1],
         },
     }
-
-
-def _name(scenario: Scenario, turn: Turn) -> str:
-    job = scenario.work[turn.job].job
-    assert job is not None
-    return job.name
 
 
 def _joined(attempts: Sequence[dict[str, Any]], own: Sequence[Turn]) -> dict[str, Any]:
@@ -197,10 +193,11 @@ def _schedule(
 ) -> dict[str, Any]:
     """Return the block `schedule` of a result in which all jobs ran to their ends."""
     found = {job["name"]: job for job in jobs}
+    works = scenario.work
     ran: dict[str, Ran] = {}
     for turn in sorted(order, key=lambda turn: (turn.job, turn.attempt)):
-        job = scenario.work[turn.job].job
-        if job is None or job.name not in found:
+        job = job_of(works[turn.job])
+        if job.name not in found:
             continue  # it has nothing to do
         measured = found[job.name]
         begin = turn.has_ranks / 1000 if turn.attempt else measured["start_ns"]

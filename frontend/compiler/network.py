@@ -15,6 +15,7 @@ from frontend.resolve import Resolved
 from frontend.resolve.turns import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
+from frontend.scenario.work import job_of
 from frontend.schema.ports import Switches
 from frontend.stream import append
 from frontend.transports import PROTOCOLS
@@ -315,16 +316,15 @@ def add_failures(record: Topology, resolved: Resolved, connections: Connections)
     count = resolved.connection_routes(np.zeros(1, np.int64)).shape[1]
     route = (np.arange(len(pair)) - first) // count
     turns = connections.turns(np.column_stack([source, target, route]))
+    names = [job_of(work).name for work in resolved.scenario.work]
     for number, turn in enumerate(resolved.turns):
         if turn.failed is None:
             continue
-        job = resolved.scenario.work[turn.job].job
-        assert job is not None
         again = next(other for other in resolved.turns[number + 1 :] if other.job == turn.job)
         record.events.add(
             kind=NetworkEvent.JOB_FAILURE,
             time_ps=turn.failed,
-            text=f"job {job.name} fails, and begins again with iteration {again.first}",
+            text=f"job {names[turn.job]} fails, and begins again with iteration {again.first}",
             job=number + 1,
             paths=np.flatnonzero(turns == number).tolist(),
         )

@@ -9,7 +9,7 @@ from frontend.errors import RefusedError
 from frontend.placements import PLACEMENTS, Cluster, Request, UnsuitableError
 from frontend.rank_orders import along_network
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job, Work
+from frontend.scenario.work import Work, job_of
 from frontend.topologies import TOPOLOGIES, Layout
 
 Ranks = tuple[int, ...]
@@ -43,7 +43,9 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
     found: dict[int, Ranks] = {}
     owner = dict.fromkeys(scenario.storage, "storage")
     chooser = Chooser(scenario, layout)
-    listed = [number for number, work in enumerate(jobs) if isinstance(_job(work).placement, tuple)]
+    listed = [
+        number for number, work in enumerate(jobs) if isinstance(job_of(work).placement, tuple)
+    ]
     others = sorted(set(range(len(jobs))) - set(listed))
     for number in (*listed, *others):
         free = [rank for rank in range(ranks) if rank not in owner]
@@ -51,14 +53,14 @@ def placements(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ra
         members = chooser.choose(number, jobs[number], free)
         _check_owner(jobs[number], members, owner)
         found[number] = members
-        owner |= dict.fromkeys(members, f"of job {_job(jobs[number]).name}")
+        owner |= dict.fromkeys(members, f"of job {job_of(jobs[number]).name}")
     return [found[number] for number in range(len(jobs))]
 
 
 def by_arrival(scenario: Scenario) -> list[int]:
     """Return the numbers of all jobs in the order in which they arrive."""
     jobs = scenario.work
-    return sorted(range(len(jobs)), key=lambda number: int(_job(jobs[number]).arrival))
+    return sorted(range(len(jobs)), key=lambda number: int(job_of(jobs[number]).arrival))
 
 
 def _in_turn(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Ranks]:
@@ -66,11 +68,11 @@ def _in_turn(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Rank
     free = [rank for rank in range(ranks) if rank not in scenario.storage]
     first = scenario.jobs[0]
     for work in sorted(jobs, key=lambda work: work.entry):
-        if isinstance(_job(work).placement, tuple):
+        if isinstance(job_of(work).placement, tuple):
             expected = "expected a name, because jobs take turns on ranks that are free"
             raise RefusedError(f"{work.prefix}placement", expected)
         check_size(work, ranks, len(free), len(scenario.storage))
-        if _job(work).ranks != first.ranks:
+        if job_of(work).ranks != first.ranks:
             expected = f"expected {first.ranks}, as job {first.name} has, because jobs take turns"
             raise RefusedError(f"{work.prefix}ranks", expected)
     found: dict[int, Ranks] = {}
@@ -82,11 +84,6 @@ def _in_turn(scenario: Scenario, ranks: int, layout: Layout | None) -> list[Rank
         if place < parts:
             free = [rank for rank in free if rank not in found[number]]
     return [found[number] for number in range(len(jobs))]
-
-
-def _job(work: Work) -> Job:
-    assert work.job is not None
-    return work.job
 
 
 def _check_owner(work: Work, members: Ranks, owner: Mapping[int, str]) -> None:
@@ -103,7 +100,7 @@ def check_size(work: Work, ranks: int, free: int, storage: int = 0) -> None:
 
     Some of those that are not free may be storage.
     """
-    job, path = _job(work), work.prefix.removesuffix(".")
+    job, path = job_of(work), work.prefix.removesuffix(".")
     if isinstance(job.placement, tuple):
         count = len(job.placement)
         if job.ranks is not None and job.ranks != count:
@@ -154,7 +151,7 @@ class Chooser:
             If its policy does not suit the topology.
         """
         members = self._chosen(number, work, free)
-        if _job(work).rank_order == "placed":
+        if job_of(work).rank_order == "placed":
             return members
         try:
             return along_network(self._cluster.network, members)
@@ -164,7 +161,7 @@ class Chooser:
             ) from None
 
     def _chosen(self, number: int, work: Work, free: Sequence[int]) -> Ranks:
-        job = _job(work)
+        job = job_of(work)
         if isinstance(job.placement, tuple):
             return job.placement
         draw = random.Random(f"{self._seed} {number}")

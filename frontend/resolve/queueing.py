@@ -8,19 +8,14 @@ from collections.abc import Container, Iterator, Sequence
 from frontend.errors import RefusedError
 from frontend.resolve.placement import Chooser, Ranks, check_size, placements
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job, Work
+from frontend.scenario.work import Work, job_of
 from frontend.topologies import Layout
-
-
-def _job(work: Work) -> Job:
-    assert work.job is not None
-    return work.job
 
 
 def _check_fits(work: Work, ranks: int, storage: frozenset[int]) -> None:
     """Raise RefusedError if a job could not start even if it were alone."""
     check_size(work, ranks, ranks - len(storage), len(storage))
-    placement = _job(work).placement
+    placement = job_of(work).placement
     if isinstance(placement, tuple) and not storage.isdisjoint(placement):
         raise RefusedError(f"{work.prefix}placement", "expected ranks that are no storage")
 
@@ -46,7 +41,7 @@ class Queue:
 
     def __init__(self, scenario: Scenario, ranks: int, layout: Layout | None) -> None:
         self._work = scenario.work
-        self._jobs = [_job(work) for work in self._work]
+        self._jobs = [job_of(work) for work in self._work]
         self._backfills = scenario.queueing == "backfill"
         self._own: list[Ranks] | None = None
         if not scenario.is_timed:

@@ -20,7 +20,7 @@ from frontend.resolve.failures import Cuts, Down, downs
 from frontend.resolve.placement import Ranks, by_arrival, placements
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario import Scenario
-from frontend.scenario.work import Job, Work
+from frontend.scenario.work import Job, Work, job_of
 from frontend.topologies import Layout
 
 Told = Mapping[str, Sequence[Sequence[int]]]
@@ -173,7 +173,7 @@ class _Schedule:
         told: Told,
     ) -> None:
         self._work = scenario.work
-        self._jobs = [_job(work) for work in self._work]
+        self._jobs = [job_of(work) for work in self._work]
         self._queue = Queue(scenario, ranks, layout)
         self._cuts, self._told = cuts, told
         self._past = [_Past() for _ in self._jobs]
@@ -295,8 +295,3 @@ class _Schedule:
         told = self._told.get(self._jobs[number].name, ())
         attempt = self._past[number].attempts
         return told[attempt] if attempt < len(told) else None
-
-
-def _job(work: Work) -> Job:
-    assert work.job is not None
-    return work.job

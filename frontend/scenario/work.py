@@ -219,6 +219,12 @@ class Work(NamedTuple):
         return int(self.prefix.split(".")[1])
 
 
+def job_of(work: Work) -> Job:
+    """Return the job of a workload that has one."""
+    assert work.job is not None
+    return work.job
+
+
 def work_of_job(number: int, label: str, job: Job) -> Work:
     """Return the workload of a job, with the job's number of iterations if the kind has any."""
     workload: Any = job.workload
