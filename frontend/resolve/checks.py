@@ -186,9 +186,12 @@ def _transport(scenario: Scenario) -> Problems:
         )
     if transport.flows_per_pair > 1 and family.changes_links(scenario.topology):
         yield "transport.flows_per_pair", "expected 1, because topology.reconfiguration is given"
-    if switches.buffer_sharing != "per_port" and switches.buffer_unit != "bytes":
-        because = f"because switches.buffer_sharing is {switches.buffer_sharing}"
-        yield "switches.buffer_unit", f"expected bytes, {because}"
+    if switches.buffer_unit != "bytes":
+        if switches.buffer_sharing != "per_port":
+            because = f"because switches.buffer_sharing is {switches.buffer_sharing}"
+            yield "switches.buffer_unit", f"expected bytes, {because}"
+        if "roce" in scenario.protocols:
+            yield "switches.buffer_unit", "expected bytes, because buffers of roce hold bytes"
     if switches.buffer_sharing == "pfc":
         expected = "expected per_port or dynamic, because"
         if scenario.fabric == "native":
@@ -330,12 +333,6 @@ def _protocols(scenario: Scenario) -> Problems:
                 "expected ethernet, because ns3 cuts the transmission times of all packets, and "
                 "there is tcp, too",
             )
-    if scenario.switches.buffer_unit != "bytes":
-        yield (
-            "switches.buffer_unit",
-            f"expected bytes, because packets of {' and '.join(scenario.protocols)} have different "
-            "sizes",
-        )
     if not scenario.has_classes:
         return
     used = {scenario.traffic_class_of(None): scenario.transport.protocol}

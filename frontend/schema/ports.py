@@ -75,7 +75,7 @@ class Switches(Model):
     buffer_unit: Literal["bytes", "packets"] = "bytes"
     """What fills the buffer of an egress queue. bytes: the bytes of the packets; packets: their
     number, as many as full packets (`links.mtu` and `links.header`) fit into the buffer, so an ACK
-    takes as much room as a full packet."""
+    takes as much room as a full packet (TCP alone)."""
     buffer_sharing: Literal["per_port", "dynamic", "pfc"] = "per_port"
     """How the ports of a switch share its packet memory. per_port: each port has an equal part.
     dynamic: a queue may be as long as `buffer_alpha` times the memory that is free (Choudhury and

@@ -410,7 +410,7 @@ WRONG: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "tcp",
         ROCE,
         {"switches": {"buffer_unit": "packets"}},
-        "switches.buffer_unit: value packets: expected bytes, because packets of tcp and roce",
+        "switches.buffer_unit: value packets: expected bytes, because buffers of roce hold bytes",
     ),
     (
         "roce",
