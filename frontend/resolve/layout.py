@@ -47,9 +47,13 @@ def _demand(scenario: Scenario, ranks: int) -> WorkloadDemand | None:
         found[work.prefix] = demand
     if not scenario.jobs:
         return WorkloadDemand(list(found.values()))
+    taken = places(order)
+    if scenario.routing.policy != "family" and any(taken):
+        because = "because jobs take turns on ranks, each with links of its own"
+        raise RefusedError("routing.policy", f"expected family, {because}")
     entries = {prefix: index for index, prefix in enumerate(found)}
     parts = [
         Part(turn.members, place, entries[works[turn.job].prefix])
-        for turn, place in sorted(zip(order, places(order), strict=True))
+        for turn, place in sorted(zip(order, taken, strict=True))
     ]
     return WorkloadDemand(list(found.values()), parts)

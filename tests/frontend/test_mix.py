@@ -265,6 +265,11 @@ FOR_TWO = {"format": "cosim.strategy.v1", "servers": 2}
             "are made for the jobs",
         ),
         (
+            {"routing": {"policy": "ecmp"}},
+            "routing.policy: value ecmp: expected family, because jobs take turns on ranks, each "
+            "with links of its own",
+        ),
+        (
             {"jobs": [kind(workload=WORK | {"strategy": FOR_TWO})]},
             f"jobs.0.workload.strategy: value {FOR_TWO}: servers: 2: expected 3, the number of "
             "ranks of the topology",
