@@ -393,7 +393,7 @@ class ClassMarking(_message.Message):
     def __init__(self, classes: _Optional[_Iterable[int]] = ..., link_ecn_threshold_bytes: _Optional[_Iterable[int]] = ..., link_ecn_full_bytes: _Optional[_Iterable[int]] = ..., ecn_chance_ppb: _Optional[int] = ..., marks_at_dequeue: bool = ...) -> None: ...
 
 class NetworkEvent(_message.Message):
-    __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm", "job", "paths")
+    __slots__ = ("kind", "time_ps", "text", "links", "rate_bps", "loss_ppb", "ranks", "factor_ppm", "jitter_ppm", "spread_ppm", "jobs", "paths")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         LINK_DOWN: _ClassVar[NetworkEvent.Kind]
@@ -418,7 +418,7 @@ class NetworkEvent(_message.Message):
     FACTOR_PPM_FIELD_NUMBER: _ClassVar[int]
     JITTER_PPM_FIELD_NUMBER: _ClassVar[int]
     SPREAD_PPM_FIELD_NUMBER: _ClassVar[int]
-    JOB_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
     PATHS_FIELD_NUMBER: _ClassVar[int]
     kind: NetworkEvent.Kind
     time_ps: int
@@ -430,9 +430,9 @@ class NetworkEvent(_message.Message):
     factor_ppm: int
     jitter_ppm: int
     spread_ppm: int
-    job: int
+    jobs: _containers.RepeatedScalarFieldContainer[int]
     paths: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, kind: _Optional[_Union[NetworkEvent.Kind, str]] = ..., time_ps: _Optional[int] = ..., text: _Optional[str] = ..., links: _Optional[_Iterable[int]] = ..., rate_bps: _Optional[int] = ..., loss_ppb: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., factor_ppm: _Optional[int] = ..., jitter_ppm: _Optional[int] = ..., spread_ppm: _Optional[int] = ..., job: _Optional[int] = ..., paths: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, kind: _Optional[_Union[NetworkEvent.Kind, str]] = ..., time_ps: _Optional[int] = ..., text: _Optional[str] = ..., links: _Optional[_Iterable[int]] = ..., rate_bps: _Optional[int] = ..., loss_ppb: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., factor_ppm: _Optional[int] = ..., jitter_ppm: _Optional[int] = ..., spread_ppm: _Optional[int] = ..., jobs: _Optional[_Iterable[int]] = ..., paths: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Traffic(_message.Message):
     __slots__ = ("text", "begin_ps", "end_ps", "sources", "targets", "interval_ps", "burst", "sizes", "cumulative_ppb", "seed", "route")

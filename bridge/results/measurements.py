@@ -18,7 +18,7 @@ def own_names(model: BaseModel) -> list[str]:
     --------
     >>> job = Job(name="llm 0", start_ns=0.0, iterations=())
     >>> [name for name in dir(job) if not name.startswith("_")]
-    ['failures', 'iterations', 'name', 'start_ns']
+    ['checkpoints', 'failures', 'iterations', 'name', 'start_ns']
     """
     ours = [vars(one) for one in type(model).__mro__ if not one.__module__.startswith("pydantic")]
     methods = {name for names in ours for name in names if not name.startswith(("model_", "_"))}
@@ -91,6 +91,15 @@ class JobFailure(Block):
     """The iteration with which it went on: it repeats those since its last checkpoint."""
 
 
+class JobCheckpoint(Block):
+    """A checkpoint that was written while the job went on."""
+
+    iteration: int
+    """The iteration with which the job would go on."""
+    end_ns: float
+    """The storage had all of it."""
+
+
 class Job(Block):
     """One of the jobs that share a cluster."""
 
@@ -102,6 +111,8 @@ class Job(Block):
     """The iterations that have ended; those that a failure made the job repeat are here once."""
     failures: tuple[JobFailure, ...] = ()
     """The failures of the job."""
+    checkpoints: tuple[JobCheckpoint, ...] = ()
+    """The complete checkpoints that were written while the job went on (`recovery.write.stall`)."""
 
 
 _TIMES = ("waiting", "completion")

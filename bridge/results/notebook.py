@@ -112,7 +112,7 @@ def data_frames(document: dict[str, Any], measured: RunTables) -> dict[str, pd.D
     lists["dimensions"] = document["network"]["dimensions"]
     if "jobs" in lists:
         jobs = [dict(job) for job in lists["jobs"]]
-        for key in ("iterations", "failures"):
+        for key in ("iterations", "failures", "checkpoints"):
             lists[f"job_{key}"] = [
                 {"job": number, **row} for number, job in enumerate(jobs) for row in job.pop(key)
             ]

@@ -184,10 +184,11 @@ class Result(BaseModel):
         dict
             Name of the field (``"iterations"``, ``"layers"``, ``"layer_iterations"``,
             ``"collectives"``, ``"dimensions"`` …) to its table: a row for each entry, and a column
-            for each of its fields, with the same name and unit. In ``"job_iterations"`` and
-            ``"job_failures"``, the column ``job`` is the index of the job. An empty list gives an
-            empty table. The files of a run are tables, too: ``"links"``, ``"flows"``, ``"fct"``,
-            and if the result has a folder ``"link_series"`` and ``"flow_series"``.
+            for each of its fields, with the same name and unit. In ``"job_iterations"``,
+            ``"job_failures"`` and ``"job_checkpoints"``, the column ``job`` is the index of the
+            job. An empty list gives an empty table. The files of a run are tables, too:
+            ``"links"``, ``"flows"``, ``"fct"``, and if the result has a folder
+            ``"link_series"`` and ``"flow_series"``.
 
         Raises
         ------

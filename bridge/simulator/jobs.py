@@ -18,10 +18,10 @@ from bridge.results.errors import SimulationError
 from bridge.results.result import Result
 from frontend import Scenario, ScenarioError, load_scenario
 from frontend.fabrics import FABRICS
-from frontend.resolve.failures import fails, name_of
+from frontend.resolve.failures import checkpoints_of, fails, name_of
 from frontend.resolve.layout import layout
 from frontend.resolve.turns import Told, Turn, turns
-from frontend.scenario.work import job_of
+from frontend.scenario.work import Job, job_of
 from frontend.topologies import Layout
 
 Keeps = Callable[[Told], bool]
@@ -115,17 +115,17 @@ def job_blocks(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> JobB
     loaded = load_scenario(dict(scenario))
     made = layout(loaded)
     attempts = _attempts(loaded, measured)
+    beside = any(job.recovery.writes_beside for job in loaded.jobs)
     told = {
-        name: [
-            [round(1000 * one["end_ns"]) - round(1000 * job["start_ns"]) for one in rows]
-            for job in own
-            for rows in [job["iterations"]]
-        ]
-        for name, own in attempts.items()
-        if own
+        name: [_ends(one, "iterations") for one in own] for name, own in attempts.items() if own
     }
+    if beside:
+        told |= {
+            checkpoints_of(name): [_ends(one, "checkpoints") for one in own]
+            for name, own in attempts.items()
+        }
     order = turns(loaded, made.ranks, made, told)
-    blocks = _with_attempts(loaded, order, attempts) if fails(loaded) else {}
+    blocks = _with_attempts(loaded, order, attempts) if beside or fails(loaded) else {}
     if measured["status"] == "complete":
         jobs = blocks.get("jobs", measured["jobs"])
         blocks |= _schedule(loaded, made, order, jobs, measured["time_ns"])
@@ -137,20 +137,31 @@ def _attempts(scenario: Scenario, measured: Mapping[str, Any]) -> dict[str, list
     found = {job["name"]: job for job in measured.get("jobs") or ()}
     attempts = {}
     for job in map(job_of, scenario.work):
-        names = (name_of(job, number) for number in count())
-        attempts[job.name] = [found[name] for name in takewhile(found.__contains__, names)]
+        names = takewhile(found.__contains__, (name_of(job, number) for number in count()))
+        attempts[job.name] = [
+            found[name] | {"checkpoints": written["iterations"]}
+            if (written := found.get(checkpoints_of(name)))
+            else found[name]
+            for name in names
+        ]
     return attempts
+
+
+def _ends(attempt: Mapping[str, Any], key: str) -> list[int]:
+    """Return the ends of iterations or checkpoints after the begin of an attempt [ps]."""
+    begin = round(1000 * attempt["start_ns"])
+    return [round(1000 * one["end_ns"]) - begin for one in attempt.get(key, ())]
 
 
 def _with_attempts(
     scenario: Scenario, order: Sequence[Turn], attempts: Mapping[str, Sequence[dict[str, Any]]]
 ) -> dict[str, Any]:
     """Return the blocks about jobs of a result, with the attempts of a job as one job."""
-    works = scenario.work
-    own: dict[str, list[Turn]] = {}
+    given = [job_of(work) for work in scenario.work]
+    own: dict[str, list[Turn]] = {job.name: [] for job in given}
     for turn in order:
-        own.setdefault(job_of(works[turn.job]).name, []).append(turn)
-    jobs = [_joined(rows, own[name]) for name, rows in attempts.items() if rows]
+        own[given[turn.job].name].append(turn)
+    jobs = [_joined(job, rows, own[job.name]) for job in given if (rows := attempts[job.name])]
     times = sorted(one["time_ns"] for job in jobs for one in job["iterations"])
     if not times:
         return {"jobs": jobs, "iteration_times": None}
@@ -166,12 +177,21 @@ def _with_attempts(
     }
 
 
-def _joined(attempts: Sequence[dict[str, Any]], own: Sequence[Turn]) -> dict[str, Any]:
+def _joined(job: Job, attempts: Sequence[dict[str, Any]], own: Sequence[Turn]) -> dict[str, Any]:
     """Return the attempts of a job as one job: without what it had to repeat."""
     rows: list[dict[str, Any]] = []
-    for job, turn, again in zip(attempts, own, [*own[1:], None], strict=False):
-        done = [one | {"index": turn.first + one["index"]} for one in job["iterations"]]
+    written: list[dict[str, Any]] = []
+    for attempt, turn, again in zip(attempts, own, [*own[1:], None], strict=False):
+        done = [one | {"index": turn.first + one["index"]} for one in attempt["iterations"]]
         rows += done if again is None else [one for one in done if one["index"] < again.first]
+        written += [
+            {
+                "iteration": turn.first + (one["index"] + 1) * (job.recovery.interval or 0),
+                "end_ns": one["end_ns"],
+            }
+            for one in attempt.get("checkpoints", ())
+            if turn.failed is None or round(1000 * one["end_ns"]) < turn.failed
+        ]
     failures = [
         {
             "at_ns": turn.failed / 1000,
@@ -181,7 +201,8 @@ def _joined(attempts: Sequence[dict[str, Any]], own: Sequence[Turn]) -> dict[str
         for turn, again in pairwise(own)
         if turn.failed is not None
     ]
-    return attempts[0] | {"iterations": rows, "failures": failures}
+    found = attempts[0] | {"iterations": rows, "failures": failures}
+    return found | ({"checkpoints": written} if job.recovery.writes_beside else {})
 
 
 def _schedule(
@@ -202,7 +223,8 @@ def _schedule(
         measured = found[job.name]
         begin = turn.has_ranks / 1000 if turn.attempt else measured["start_ns"]
         if turn.failed is None:
-            end = max((one["end_ns"] for one in measured["iterations"]), default=begin)
+            ended = (*measured["iterations"], *measured.get("checkpoints", ()))
+            end = max((one["end_ns"] for one in ended), default=begin)
         else:
             end = turn.failed / 1000
         own = ran.setdefault(job.name, Ran(job.name, job.arrival / 1000, []))

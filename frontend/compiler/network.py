@@ -12,6 +12,7 @@ from frontend.collectives.program.rotation import Rotation
 from frontend.errors import RefusedError
 from frontend.network_api_pb2 import ClassMarking, NetworkEvent, Reconfiguration, Topology
 from frontend.resolve import Resolved
+from frontend.resolve.checkpoints import writers
 from frontend.resolve.turns import ROUTES_OF_TURN, places
 from frontend.scenario import Scenario
 from frontend.scenario.transport import Transport
@@ -316,8 +317,11 @@ def add_failures(record: Topology, resolved: Resolved, connections: Connections)
     count = resolved.connection_routes(np.zeros(1, np.int64)).shape[1]
     route = (np.arange(len(pair)) - first) // count
     turns = connections.turns(np.column_stack([source, target, route]))
-    names = [job_of(work).name for work in resolved.scenario.work]
-    for number, turn in enumerate(resolved.turns):
+    works = resolved.scenario.work
+    names = [job_of(work).name for work in works]
+    for number, (turn, writer) in enumerate(
+        zip(resolved.turns, writers(works, resolved.turns), strict=True)
+    ):
         if turn.failed is None:
             continue
         again = next(other for other in resolved.turns[number + 1 :] if other.job == turn.job)
@@ -325,7 +329,7 @@ def add_failures(record: Topology, resolved: Resolved, connections: Connections)
             kind=NetworkEvent.JOB_FAILURE,
             time_ps=turn.failed,
             text=f"job {names[turn.job]} fails, and begins again with iteration {again.first}",
-            job=number + 1,
+            jobs=sorted({number + 1, writer}),
             paths=np.flatnonzero(turns == number).tolist(),
         )
 

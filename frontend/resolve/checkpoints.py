@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 from frontend.resolve.placement import Ranks
-from frontend.resolve.turns import ROUTES_OF_TURN
-from frontend.scenario.work import Checkpoint
-from frontend.workloads.composition import Composition, Start
+from frontend.resolve.turns import ROUTES_OF_TURN, Turn
+from frontend.scenario.work import Checkpoint, Work, WrittenCheckpoint, job_of
+from frontend.workloads.composition import Composition, Pause, Start
 from frontend.workloads.plan import Node, NodeType
 
 _TAGS = 2**32
@@ -90,41 +91,85 @@ class Reads(_Transfer):
 
 
 class Writes(_Transfer):
-    """The checkpoints that a job writes. It goes on when the storage has all of one."""
+    """The checkpoints that a job writes.
+
+    Parameters
+    ----------
+    checkpoint : WrittenCheckpoint, optional
+        As `_Transfer`, and how long the job stops for it.
+    number, name, members, turn
+        As `_Transfer`.
+    writer : int
+        The number of the job that the messages belong to: its own if it waits for them.
+    """
 
     def __init__(
-        self, checkpoint: Checkpoint | None, number: int, name: str, members: Ranks, turn: int
+        self,
+        checkpoint: WrittenCheckpoint | None,
+        number: int,
+        name: str,
+        members: Ranks,
+        turn: int,
+        writer: int,
     ) -> None:
         super().__init__(checkpoint, number, name, members, turn)
-        self._iterations: set[int] = set()
-        """Those after which it writes one."""
+        self._stall = None if checkpoint is None else checkpoint.stall
+        self._writer = writer
+        self._iterations: dict[int, int] = {}
+        """Those after which it writes one, and the number of each checkpoint, from 0."""
 
-    def after(self, iteration: int, done: tuple[int, ...]) -> list[Node]:
-        """Return the nodes with which a rank writes its part after an iteration.
-
-        Parameters
-        ----------
-        iteration : int
-            The iteration.
-        done : tuple of int
-            The last nodes of the rank.
-        """
-        self._iterations.add(iteration)
-        sends = [self._message(NodeType.SEND, rank, done) for rank in self._storage]
-        return [self._of(one, iteration) for one in (*sends, self._timer(done))]
+    def after(self, iteration: int, done: tuple[int, ...], size: int, before: int | None) -> Pause:
+        """Return the nodes with which a rank writes its part after an iteration (see `PauseOf`)."""
+        self._iterations.setdefault(iteration, len(self._iterations))
+        if self._stall is None:
+            own = self._written(iteration, done)
+            return Pause(own, len(own) - 1)
+        waits = done if before is None else (*done, before)
+        stop = Node(self._name, NodeType.TIMER, 0, iteration, self._stall, dependencies=waits)
+        return Pause([stop._replace(job=self._number), *self._written(iteration, (size,))], 0)
 
     def receive(self, whole: Composition, timers: Sequence[Node]) -> None:
         """Let the storage receive after timers what the job writes."""
         for rank, sources in self._peers():
-            before = (whole.append((rank,), *timers),) if timers else ()
-            for iteration in sorted(self._iterations):
-                nodes = [self._message(NodeType.RECV, one, before) for one in sources]
-                last = whole.append((rank,), *(self._of(one, iteration) for one in nodes))
-                own = tuple(range(last - len(nodes) + 1, last + 1))
-                before = (whole.append((rank,), self._of(self._timer(own), iteration)),)
+            size = whole.append((rank,), *timers) + 1
+            before = (size - 1,) if timers else ()
+            nodes: list[Node] = []
+            for iteration in self._iterations:
+                own = [self._message(NodeType.RECV, one, before) for one in sources]
+                first = size + len(nodes)
+                own.append(self._timer(tuple(range(first, first + len(own)))))
+                before = (first + len(own) - 1,)
+                nodes += [self._of(one, iteration) for one in own]
+            whole.append((rank,), *nodes)
+
+    def _written(self, iteration: int, before: tuple[int, ...]) -> list[Node]:
+        sends = [self._message(NodeType.SEND, rank, before) for rank in self._storage]
+        return [self._of(one, iteration) for one in (*sends, self._timer(before))]
 
     def _of(self, node: Node, iteration: int) -> Node:
         tag = iteration * _TAGS + self._number
         if node.type is NodeType.TIMER:
             tag += _TIMERS
-        return node._replace(iteration=iteration, tag=tag, job=self._number)
+        if self._stall is not None:
+            iteration = self._iterations[iteration]
+        return node._replace(iteration=iteration, tag=tag, job=self._writer)
+
+
+def writers(works: Sequence[Work], order: Sequence[Turn]) -> list[int]:
+    """Return the number of the job of the plan, from 1, that writes the checkpoints of each turn.
+
+    That is the job itself, or, if it goes on meanwhile, another one after those of all turns, whose
+    iterations are checkpoints.
+
+    Parameters
+    ----------
+    works : sequence of Work
+        The jobs of the scenario.
+    order : sequence of Turn
+        Their turns.
+    """
+    more = count(len(order) + 1)
+    return [
+        next(more) if job_of(works[turn.job]).recovery.writes_beside else number
+        for number, turn in enumerate(order, 1)
+    ]

@@ -134,3 +134,8 @@ def _links_down(changes: Sequence[Happening]) -> Iterator[tuple[int, frozenset[i
 def name_of(job: Job, attempt: int) -> str:
     """Return the name of an attempt in the stream."""
     return f"{job.name}.{attempt}" if attempt else job.name
+
+
+def checkpoints_of(name: str) -> str:
+    """Return the name of what an attempt writes while it goes on, as a job of the stream."""
+    return f"{name}.checkpoint"

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from frontend.errors import RefusedError, ScenarioError
-from frontend.resolve.checkpoints import Reads, Writes
-from frontend.resolve.failures import name_of
+from frontend.resolve.checkpoints import Reads, Writes, writers
+from frontend.resolve.failures import checkpoints_of, name_of
 from frontend.resolve.placement import Ranks
 from frontend.resolve.turns import ROUTES_OF_TURN, Turn, iterations, places, times
 from frontend.scenario import Scenario
@@ -77,7 +77,9 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
     whole = Composition(layout, (WAITS,) if waits else (), ROUTES_OF_TURN)
     plans = _Plans(layout, whole)
     starts = _Queue(whole, layout.provisioning) if queues else None
-    for number, (turn, place) in enumerate(zip(order, places(order), strict=True), 1):
+    beside: list[str] = []
+    turns = zip(order, places(order), writers(works, order), strict=True)
+    for number, (turn, place, writer) in enumerate(turns, 1):
         work = works[turn.job]
         assert work.job is not None
         if turn.attempt or turn.begin > work.job.arrival:
@@ -86,8 +88,10 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
         own, first = plans.of(work, len(turn.members))
         name, written = work.job.name, work.job.recovery.write
         reads = Reads(work.job.restore, number, f"{name}.restore", turn.members, place)
-        writers = _writers(work, own, turn.members)
-        writes = Writes(written, number, f"{name}.checkpoint", writers, place)
+        own_writers = _writers(work, own, turn.members)
+        writes = Writes(written, number, f"{name}.checkpoint", own_writers, place, writer)
+        if writer != number:
+            beside.append(checkpoints_of(name))
         placed = Placed(
             name,
             own,
@@ -106,6 +110,8 @@ def plan(scenario: Scenario, layout: Layout, order: Sequence[Turn]) -> Plan:
             timers = [starts.add(placed, work.job, turn, reads)]
         reads.send(whole, timers)
         writes.receive(whole, timers)
+    for name in beside:
+        whole.name(name)
     return whole.plan()
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from frontend.resolve.failures import Cuts, Down, downs
+from frontend.resolve.failures import Cuts, Down, checkpoints_of, downs
 from frontend.resolve.placement import Ranks, by_arrival, placements
 from frontend.resolve.queueing import Queue, Started
 from frontend.scenario import Scenario
@@ -25,7 +25,8 @@ from frontend.topologies import Layout
 
 Told = Mapping[str, Sequence[Sequence[int]]]
 """What a simulation tells of each job, by name: for each of its attempts, the ends of iterations
-after the begin of the attempt [ps]. Those that a failure dropped end with it."""
+after the begin of the attempt [ps]. Those that a failure dropped end with it. By `checkpoints_of`
+its name, it tells the same of checkpoints that are written while the job goes on."""
 
 ROUTES_OF_TURN = 1 << 16
 """In a plan, the routes of the jobs with the place n start at n times this number. The stream has
@@ -256,7 +257,7 @@ class _Schedule:
             whole = int(job.expected or _UNKNOWN_PS)
             end = begin + whole * left // max(1, iterations(self._work[number]))
         else:
-            end = begin + max(ends, default=0)
+            end = begin + max((*ends, *self._written(number)), default=0)
             cut = None if self._cuts is None else self._cuts.after(number, progress.members, now)
             if cut is not None and cut.at <= end:
                 heappush(self._events, (cut.at, _CUT, number, past.starts))
@@ -281,9 +282,12 @@ class _Schedule:
         self._order[progress.turn] = turn._replace(failed=now)
         interval = job.recovery.interval
         if interval is not None:
-            ends = self._ends(number) or ()
-            done = past.first + sum(turn.begin + end < now for end in ends)
-            past.first = max(past.first, done - done % interval)
+            if job.recovery.writes_beside:
+                done = sum(turn.begin + end < now for end in self._written(number))
+            else:
+                ends = self._ends(number) or ()
+                done = sum(turn.begin + end < now for end in ends) // interval
+            past.first += done * interval
         past.attempts += 1
         progress.has_ranks = now
 
@@ -292,6 +296,13 @@ class _Schedule:
 
     def _ends(self, number: int) -> Sequence[int] | None:
         """Return what is told of the attempt of a job that is its next one, or that runs."""
-        told = self._told.get(self._jobs[number].name, ())
+        return self._told_of(self._jobs[number].name, number)
+
+    def _written(self, number: int) -> Sequence[int]:
+        """Return when checkpoints that are written while this attempt goes on are complete."""
+        return self._told_of(checkpoints_of(self._jobs[number].name), number) or ()
+
+    def _told_of(self, name: str, number: int) -> Sequence[int] | None:
+        told = self._told.get(name, ())
         attempt = self._past[number].attempts
         return told[attempt] if attempt < len(told) else None

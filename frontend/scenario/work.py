@@ -108,6 +108,15 @@ class Checkpoint(Model):
     storage."""
 
 
+class WrittenCheckpoint(Checkpoint):
+    """A checkpoint that a job writes over the network."""
+
+    stall: Time | None = None
+    """null: the job goes on when the storage has all of it. A time: it stops for this time, such as
+    for the copy to the memory of the hosts, and goes on while the checkpoint is written. Before it
+    stops for the next one, it waits for this one."""
+
+
 class Recovery(Model):
     """How a job goes on after a failure."""
 
@@ -119,13 +128,18 @@ class Recovery(Model):
     interval: Count | None = None
     """Iterations between two checkpoints. After a failure, the job repeats the iterations since the
     last one; null: no checkpoints, it begins again."""
-    write: Checkpoint | None = None
-    """What it writes over the network after each `interval` iterations. It goes on when the storage
-    has all of it, and the time counts to the iteration; null: writing takes no time."""
+    write: WrittenCheckpoint | None = None
+    """What it writes over the network after each `interval` iterations. The time for which it waits
+    counts to the iteration; null: writing takes no time."""
     restart: Time = Time.parse("0s")
     """Time from when all of its ranks are up until it begins to read the checkpoint."""
     restore: Checkpoint | None = None
     """The checkpoint that it reads over the network; null: reading takes no time."""
+
+    @property
+    def writes_beside(self) -> bool:
+        """Whether it goes on while a checkpoint is written."""
+        return self.write is not None and self.write.stall is not None
 
 
 class Job(Model):

@@ -59,9 +59,19 @@ class Start(NamedTuple):
 StartOf = Callable[[Ranks, int], Start]
 """Returns what comes before a job on some ranks, whose trace has so many nodes."""
 
-PauseOf = Callable[[int, tuple[int, ...]], Sequence[Node]]
-"""Returns the nodes with which a job pauses after an iteration, and nodes that are the last of it.
-What comes next waits for the last of the nodes."""
+
+class Pause(NamedTuple):
+    """What a job does between two iterations."""
+
+    nodes: Sequence[Node]
+    """Nodes to append."""
+    goes_on: int
+    """Index among these nodes of the one that the next iteration waits for."""
+
+
+PauseOf = Callable[[int, tuple[int, ...], int, int | None], Pause]
+"""Returns what a job does after an iteration, by its number and last nodes, the number of nodes of
+the trace, and the last node of the pause before (None: there was none)."""
 
 
 class Composition:
@@ -90,6 +100,10 @@ class Composition:
         """Add the layers of a plan, with a name before each, and return the index of the first."""
         self._layers += [f"{name}.{layer}" for layer in plan.layers]
         return len(self._layers) - len(plan.layers)
+
+    def name(self, job: str) -> None:
+        """Add the name of a job whose nodes are appended."""
+        self._jobs.append(job)
 
     def append(self, ranks: Ranks, *nodes: Node) -> int:
         """Append nodes to the trace of some ranks that share it; return the index of the last."""
@@ -158,6 +172,7 @@ class Composition:
         """Append a job to the trace of some of its ranks, and return its last nodes there."""
         parts = self._own_trace(key)
         done: tuple[int, ...] = ()
+        paused: int | None = None
         size = _size(parts)
         timers, begin = start(key, size)
         for turn in range(job.times):
@@ -176,11 +191,11 @@ class Composition:
                     done = tuple((piece.last() + size).tolist())
                     size += piece.size
                 if job.pause is not None and pauses_after is not None:
-                    nodes = job.pause(pauses_after, done)
-                    parts.append(columns(nodes))
-                    size += len(nodes)
-                    begin = size - 1
-                    done = (begin,)
+                    pause = job.pause(pauses_after, done, size, paused)
+                    parts.append(columns(pause.nodes))
+                    begin = size + pause.goes_on
+                    size += len(pause.nodes)
+                    done, paused = (begin,), size - 1
             begin = size
             first += len(job.plan.issues)
             # The next time begins when this one is done on these ranks.
@@ -194,7 +209,7 @@ class Composition:
                     job=len(self._jobs),
                 )
             ]
-        return done
+        return done if paused is None else (*done, paused)
 
     def _placed(self, job: Placed, rank: int, nodes: NodeColumns) -> NodeColumns:
         """Return the nodes of a rank of a job with ranks, layers and names of all."""

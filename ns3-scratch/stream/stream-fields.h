@@ -244,7 +244,7 @@ inline constexpr auto FIELDS<NetworkEvent> = std::tuple{
     &NetworkEvent::factorPpm,
     &NetworkEvent::jitterPpm,
     &NetworkEvent::spreadPpm,
-    &NetworkEvent::job,
+    &NetworkEvent::jobs,
     Limited("paths", &NetworkEvent::paths, IS_PATH),
 };
 

@@ -295,7 +295,7 @@ struct NetworkEvent
     uint64_t factorPpm{0};       //!< COMPUTE: parts of 10^6 of the usual time
     uint32_t jitterPpm{0};       //!< COMPUTE: deviation of a random factor of each computation
     uint32_t spreadPpm{0};       //!< COMPUTE: deviation of a random factor of each rank
-    uint32_t job{0};             //!< JOB_FAILURE: 1 + index in the jobs of the traces
+    std::vector<uint32_t> jobs;  //!< JOB_FAILURE: 1 + indices in the jobs of the traces
     std::vector<uint32_t> paths; //!< JOB_FAILURE: those of its connections
 };
 

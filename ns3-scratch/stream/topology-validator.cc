@@ -189,9 +189,12 @@ ValidateEvents(const Stream& stream)
                     (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
                 "topology: events[{}].factor_ppm is {}, but 1 … 2^40 are accepted",
                 {i, event.factorPpm});
-        Require(event.kind != EventKind::JOB_FAILURE || (event.job >= 1 && event.job <= jobs),
-                "topology: events[{}].job is {}, but there are {} jobs",
-                {i, event.job, jobs});
+        for (const uint32_t job : event.jobs)
+        {
+            Require(job >= 1 && job <= jobs,
+                    "topology: events[{}].jobs has {}, but there are {} jobs",
+                    {i, job, jobs});
+        }
         Require(event.jitterPpm <= MAX_DEVIATION_PPM && event.spreadPpm <= MAX_DEVIATION_PPM,
                 "topology: events[{}] has the deviations {} and {}, but at most {} are accepted",
                 {i, event.jitterPpm, event.spreadPpm, MAX_DEVIATION_PPM});

@@ -45,7 +45,7 @@ JobFailures::Happen(uint32_t event)
     {
         m_fabric.Abandon(path);
     }
-    m_executor.Drop(happens.job);
+    m_executor.Drop(happens.jobs);
     const auto now = static_cast<uint64_t>(m_fabric.SimGetTime().GetTimeStep());
     for (RunObserver* observer : m_observers[RunObserver::LINKS])
     {

@@ -8,6 +8,7 @@
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cosim
@@ -294,11 +295,11 @@ TraceExecutor::EndNode(uint32_t id, uint32_t node)
 }
 
 void
-TraceExecutor::Drop(uint32_t job)
+TraceExecutor::Drop(std::span<const uint32_t> jobs)
 {
-    // Those that run are last, so that they let no other one of the job begin.
-    const std::vector<NodeRef> waiting = DropNodes(job, false);
-    const std::vector<NodeRef> running = DropNodes(job, true);
+    // Those that run are last, so that they let no other one of the jobs begin.
+    const std::vector<NodeRef> waiting = DropNodes(jobs, false);
+    const std::vector<NodeRef> running = DropNodes(jobs, true);
     for (const auto& [worker, node] : waiting)
     {
         Release(worker, m_workers.Get(worker).plan->startNext, node);
@@ -315,9 +316,9 @@ TraceExecutor::Drop(uint32_t job)
     Drain();
 }
 
-/// Let the nodes of a job be done that have begun, or those that have not, and return them.
+/// Let the nodes of jobs be done that have begun, or those that have not, and return them.
 std::vector<TraceExecutor::NodeRef>
-TraceExecutor::DropNodes(uint32_t job, bool areRunning)
+TraceExecutor::DropNodes(std::span<const uint32_t> jobs, bool areRunning)
 {
     std::vector<NodeRef> dropped;
     for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
@@ -327,8 +328,8 @@ TraceExecutor::DropNodes(uint32_t job, bool areRunning)
         for (uint32_t node = 0; node < trace.job.size(); ++node)
         {
             const uint32_t pending = worker.pending[node];
-            if (trace.job[node] == job && pending != TraceWorker::DONE &&
-                (pending == TraceWorker::BEGUN) == areRunning)
+            if (pending != TraceWorker::DONE && (pending == TraceWorker::BEGUN) == areRunning &&
+                std::ranges::find(jobs, trace.job[node]) != jobs.end())
             {
                 DropNode(id, node, areRunning);
                 dropped.push_back({id, node});

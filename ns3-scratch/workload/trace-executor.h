@@ -18,6 +18,7 @@
 #include "workload/trace-workers.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,12 +70,12 @@ class TraceExecutor : public CollectiveListener
     void Start();
 
     /**
-     * Let a job fail: all of its nodes that are not done are done now, without doing anything.
-     * Messages of its collectives must arrive by themselves (see Fabric::Abandon).
+     * Let jobs fail: all of their nodes that are not done are done now, without doing anything.
+     * Messages of their collectives must arrive by themselves (see Fabric::Abandon).
      *
-     * @param job 1 + index of the job, as in Trace::job
+     * @param jobs 1 + indices of the jobs, as in Trace::job
      */
-    void Drop(uint32_t job);
+    void Drop(std::span<const uint32_t> jobs);
 
     /// @return payload of all messages of the workload [bytes]
     uint64_t GetTotalBytes() const
@@ -135,7 +136,7 @@ class TraceExecutor : public CollectiveListener
     void BeginNode(uint32_t id, uint32_t node);
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
-    std::vector<NodeRef> DropNodes(uint32_t job, bool areRunning);
+    std::vector<NodeRef> DropNodes(std::span<const uint32_t> jobs, bool areRunning);
     void DropNode(uint32_t id, uint32_t node, bool isRunning);
     void EndNode(uint32_t id, uint32_t node);
     void FinishWorker();

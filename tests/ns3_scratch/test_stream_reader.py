@@ -197,9 +197,9 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
     "failure of no job": (
         changed(
             TOPOLOGY,
-            lambda r: r.topology.events.add(kind=api.NetworkEvent.JOB_FAILURE, job=1),
+            lambda r: r.topology.events.add(kind=api.NetworkEvent.JOB_FAILURE, jobs=[1]),
         ),
-        r"events\[0\].job is 1, but there are 0 jobs",
+        r"events\[0\].jobs has 1, but there are 0 jobs",
     ),
     "path of a failure": (
         changed(TOPOLOGY, lambda r: r.topology.events.add(paths=[6])),
