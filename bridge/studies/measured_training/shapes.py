@@ -73,7 +73,7 @@ def shaped(run: Run, efficiency: float) -> dict[str, Point]:
     return points(run, efficiency / slowest(run.gpus), shapes=True)
 
 
-class _Simulations:
+class Simulations:
     """Steps by simulation, each simulated once."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ def main() -> None:
         chosen = [run for run in runs if words or run.id in found]
         if not chosen or (words and not any(word in group for word in words)):
             continue
-        simulations = _Simulations()
+        simulations = Simulations()
         first = partial(simulations.seconds, chosen[0])
         efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
         for run in chosen:
