@@ -113,6 +113,18 @@ def test_all_of_the_round_was_predicted():
     assert own == [*blind.predicted()]
 
 
+def test_errors_of_the_round_are_those_of_its_stored_predictions():
+    found = {one.id: one for one in blind.compared()}
+    azure, first = found["405b-gb200-fp4-8192"], found["8b-h100-64-zeus"]
+    stored = blind.predicted()[azure.id]
+    assert azure.no_fit == pytest.approx(stored.no_fit_s / azure.measured_s - 1)
+    assert azure.flat == steps.error(TABLE.runs[azure.id], TABLE.predictions[azure.id].one_number_s)
+    assert (first.flat, first.one_number) == (None, None)  # its measurement gives the number
+    larger = found["8b-h100-128-zeus"]
+    assert larger.one_number is not None
+    assert abs(larger.one_number) < abs(larger.no_fit)
+
+
 def test_no_error_grows():
     """To store smaller errors, or those of new runs, edit the file beside this test."""
     with ERRORS.open(encoding="utf-8") as file:
@@ -248,6 +260,24 @@ def test_logs_become_rows(clone):
     assert (row["gpus"], row["tp"], row["pp"], row["cp"]) == ("16", "4", "1", "1")
     assert (row["global_batch"], row["sequence"], row["precision"]) == ("24", "64", "fp4")
     assert row["config"].endswith("config_2x8.sh")
+
+
+def test_a_mean_step_of_a_whole_run_yields_to_the_times_between_evaluations(clone):
+    """Logs of DLRM in round 6.0 have one, which includes the evaluations."""
+    log = clone / "A/results/one/llm/result_1.txt"
+    evaluations = [("train_samples", 2400), ("eval_stop", 0.1, 0), ("eval_start", 0.2, 1500)]
+    entries = [("global_batch_size", 24), *evaluations, ("tracked_stats", {"train_step_time": 9.0})]
+    lines = [
+        {"key": key, "value": value, "time_ms": (*ms, 0)[0], "metadata": {"epoch_num": value}}
+        for key, value, *ms in entries
+    ]
+    log.write_text("".join(f":::MLLOG {json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", "-C", str(clone), *author, "commit", "-qam", "x"], check=True)
+    printed = CliRunner().invoke(mlperf.main, [str(clone), "llm"])
+    (row,) = csv.DictReader(printed.stdout.splitlines())
+    assert row["statistic"] == "median time between evaluations"
+    assert float(row["step_s"]) == pytest.approx(1.5 / 10)  # a tenth of 100 steps
 
 
 def test_layouts_do_not_tell_the_measurement(clone):
