@@ -135,6 +135,13 @@ _GB200 = Chip(
     fp4=_NVFP4_B200._replace(tflops=_NVFP4_B200.tflops / _B200_TO_GB200),
     layouts=1,
 )
+_B200 = _GB200._replace(
+    bf16=_BF16_B300._replace(tflops=_BF16_B300.tflops * _B200_TO_B300),
+    fp8=Measured(*_LARGE, 2906.9 * _B200_TO_GB200),
+    fp4=_NVFP4_B200,
+    attention={"cudnn": {128: _CUDNN_B200}, "cudnn_fp8": {128: _CUDNN_FP8_B200}},
+)
+_ATTENTION_GB300 = {"cudnn": {128: _CUDNN_GB200}, "cudnn_fp8": {128: _CUDNN_FP8_GB300}}
 CHIPS = {
     "a100": Chip(
         108,
@@ -151,16 +158,10 @@ CHIPS = {
     "h200": _H100._replace(
         fp8=Measured(*_LARGE, 1366.3), copy_gb_s=4010, norm_gb_s=(3878, 3645), largest_gb_s=4010
     ),
-    "b200": _GB200._replace(
-        bf16=_BF16_B300._replace(tflops=_BF16_B300.tflops * _B200_TO_B300),
-        fp8=Measured(*_LARGE, 2906.9 * _B200_TO_GB200),
-        fp4=_NVFP4_B200,
-        attention={"cudnn": {128: _CUDNN_B200}, "cudnn_fp8": {128: _CUDNN_FP8_B200}},
-    ),
+    "b200": _B200,
+    "b300": _B200._replace(bf16=_BF16_B300, attention=_ATTENTION_GB300),
     "gb200": _GB200,
-    "gb300": _GB200._replace(
-        attention={"cudnn": {128: _CUDNN_GB200}, "cudnn_fp8": {128: _CUDNN_FP8_GB300}}
-    ),
+    "gb300": _GB200._replace(attention=_ATTENTION_GB300),
 }
 """The accelerators with published measurements, by name."""
 

@@ -193,7 +193,7 @@ def test_a_kernel_with_few_bytes_takes_its_start(name, measured):
 LARGE = st.integers(12, 64).map(lambda blocks: 256 * blocks)
 
 
-@given(st.sampled_from(["b200", "gb200", "gb300"]), LARGE, LARGE, LARGE)
+@given(st.sampled_from(["b200", "b300", "gb200", "gb300"]), LARGE, LARGE, LARGE)
 def test_fewer_bits_are_faster_for_large_products(name, rows, inner, columns):
     sixteen, eight, four = (
         Kernels(name, precision).product_ps(rows, inner, columns)
@@ -465,13 +465,12 @@ def test_few_tiles_with_long_sums_are_cut():
 @pytest.mark.parametrize("accelerator", ["h100", "a100"])
 def test_four_bits_need_an_accelerator_that_has_them(kernels, accelerator):
     compute = {"kernels": kernels, "accelerator": accelerator}
-    with pytest.raises(
-        ScenarioError, match=r"workload\.precision: .*because only b200, gb200, gb300 compute in 4"
-    ):
+    only = "only b200, b300, gb200, gb300 compute in 4"
+    with pytest.raises(ScenarioError, match=rf"workload\.precision: .*because {only}"):
         operators(precision="fp4", compute=compute)
 
 
-@pytest.mark.parametrize(("name", "ratio"), [("b200", 2), ("gb200", 2), ("gb300", 3)])
+@pytest.mark.parametrize(("name", "ratio"), [("b200", 2), ("b300", 3), ("gb200", 2), ("gb300", 3)])
 def test_four_bits_have_the_peak_of_their_own(name, ratio):
     compute = {"accelerator": name, "kernels": "roofline"}
     four, eight = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import dlrm, estimates, packets, shapes, steps
+from bridge.studies.measured_training import blind, dlrm, estimates, packets, shapes, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
@@ -25,8 +25,9 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out res
 ```
 
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
-commit and file. Half are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
-time of every step: a row is the median of all of them. Logs of LoRA have the loss of every tenth
+commit and file. Most are results of MLPerf Training (rounds 4.1, 5.0, 5.1 and 6.0), whose logs have
+the time of every step: a row is the median of all of them, or, in [round 6.0](#round-60-blind), of
+some of them. Logs of LoRA have the loss of every tenth
 step: a row is the median time between two of them, without evaluations. `config_*.sh` of the
 submissions has the layouts. The others are tables of NVIDIA, Meta, ByteDance and DeepSeek. Two
 public copies of MegaScale's paper agree on all numbers that are used. Of the papers of Megatron-LM
@@ -55,8 +56,10 @@ none.
 
 **Blind runs.** The predictions of the runs marked *blind* were stored in `predictions.csv` by a
 commit of its own, before their measurements were read. Only their layouts were known. They are as
-stored, also if the model changes. It has changed since: they were made on `analytical`, and with
-four NVSwitches, so that two GPUs had a quarter of NVLink between them.
+stored, also if the model changes. It has changed since those of rounds 5.0 and 5.1, which were made
+on `analytical`, and with four NVSwitches, so that two GPUs had a quarter of NVLink between them.
+Runs of round 6.0 are in the groups of round 5.1, whose number they have, although their software is
+newer.
 
 **The model of all runs**: NVLink and NICs have their nominal rates, and switches that do not
 block. The NVSwitches of a server are one switch, as NVLink spreads each transfer over all of them.
@@ -76,6 +79,7 @@ STUDY = Study(
         steps.EXPERIMENT,
         shapes.EXPERIMENT,
         dlrm.EXPERIMENT,
+        blind.EXPERIMENT,
         steps.PARTS_EXPERIMENT,
         estimates.EXPERIMENT,
         packets.EXPERIMENT,

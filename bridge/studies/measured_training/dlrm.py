@@ -137,9 +137,18 @@ class Table:
     """All runs, and their predictions."""
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
-        """The runs by their id; the first one of a chip is the one that is fitted."""
+    def all_runs(self) -> dict[str, Run]:
+        """The runs by their id, with those that await a measurement."""
         return {row["id"]: _run(row) for row in read(FOLDER / "dlrm_runs.csv")}
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs of chips whose first run, the one that is fitted, is measured."""
+        return {
+            name: run
+            for name, run in self.all_runs.items()
+            if self.first(run).measured_s is not None
+        }
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
@@ -151,7 +160,7 @@ class Table:
 
     def first(self, run: Run) -> Run:
         """Return the run that a run's number comes from."""
-        return next(one for one in self.runs.values() if one.chip == run.chip)
+        return next(one for one in self.all_runs.values() if one.chip == run.chip)
 
 
 TABLE = Table()

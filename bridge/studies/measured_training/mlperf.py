@@ -13,8 +13,8 @@ differ:
   evaluations, with what it takes to go on after one: as many steps as 384 samples need, so 42 of 72
   GPUs and 6 of 512. They also have the loss of every tenth step. There, each time between two
   losses of a block, divided by its steps, is a value.
-- Logs of ``dlrm_dcnv2`` have the rate of the whole run only, with its evaluations; there, each time
-  between two evaluations, divided by its steps, is a value.
+- Logs of ``dlrm_dcnv2`` have the rate or the mean step of the whole run only, with its
+  evaluations; there, each time between two evaluations, divided by its steps, is a value.
 
 The layout is in ``config_*.sh`` of the submission, and the machine in ``systems/SYSTEM.json``.
 """
@@ -167,10 +167,10 @@ def measured(clone: Clone, folder: PurePosixPath) -> Measured:
         inside += inside_blocks(entries)
     if inside:
         return Measured(said, median(inside), len(inside), "median of steps inside blocks")
+    if between and len(steps) + len(rates) <= len(logs):
+        return Measured(said, median(between), len(between), "median time between evaluations")
     if steps:
         return Measured(said, median(steps), len(steps), "median step")
-    if between and len(rates) <= len(logs):
-        return Measured(said, median(between), len(between), "median time between evaluations")
     if rates:
         step_s = said["global_batch_size"] / median(rates)
         return Measured(said, step_s, len(rates), "batch / median throughput")

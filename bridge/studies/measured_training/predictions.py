@@ -1,13 +1,16 @@
 """Predict runs, and write `predictions.csv`.
 
 ``python -m bridge.studies.measured_training.predictions [GROUP …]`` predicts the groups whose names
-contain a word, or all groups, in some minutes. Blind runs keep the prediction that was stored
-first: a change of the model does not change it.
+contain a word, or all groups, in some minutes; with ``--new``, only their runs that have no stored
+prediction. Blind runs keep the prediction that was stored first: a change of the model does not
+change it.
 """
 
 from __future__ import annotations
 
 import sys
+
+import click
 
 import bridge
 from bridge.results.result import Result
@@ -15,15 +18,18 @@ from bridge.studies.measured_training.predict import points, prediction, step
 from bridge.studies.measured_training.runs import FOLDER, Prediction, Table, write_numbers
 
 
-def main() -> None:
-    """Predict the runs."""
-    words, table = sys.argv[1:], Table()
+@click.command()
+@click.argument("words", metavar="[GROUP …]", nargs=-1)
+@click.option("--new", is_flag=True, help="Only runs that have no stored prediction.")
+def main(words: tuple[str, ...], new: bool) -> None:
+    """Predict the runs of the groups whose names contain a word, or of all groups."""
+    table = Table()
     known = table.predictions if (FOLDER / "predictions.csv").exists() else {}
     done: dict[str, Result] = {}
     rows = []
     for run in table.runs.values():
         chosen = not words or any(word in run.group for word in words)
-        if run.id in known and (run.blind or not chosen):
+        if run.id in known and (new or run.blind or not chosen):
             rows.append(known[run.id])
             continue
         results = {}

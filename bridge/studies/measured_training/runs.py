@@ -62,6 +62,7 @@ CHIPS: Mapping[str, Chip] = {
     "h800": Chip("h800", 1600, 1285, 400),
     "h200": Chip("h200", 3600, 2891, 400),
     "b200": Chip("b200", 7200, 5968, 400),
+    "b300": Chip("b300", 7200, 5968, 800),
     "gb200": Chip("gb200", 7200, 5968, 400, rack=72),
     "gb300": Chip("gb300", 7200, 5968, 800, rack=72),
 }
@@ -75,10 +76,13 @@ SYSTEM: Mapping[str, Any] = {
 """What the scenarios of all runs share."""
 
 
-def topology(chip: Chip, gpus: int, measured: bool = False) -> dict[str, Any]:
+def topology(
+    chip: Chip, gpus: int, measured: bool = False, nic_gbps: int | None = None
+) -> dict[str, Any]:
     """Return a machine: the largest NVLink domains that divide it, and a NIC for each GPU.
 
-    NVLink has its nominal rate, or the `measured` one.
+    NVLink has its nominal rate, or the `measured` one; NICs have `nic_gbps`, if these runs had
+    others than most runs of the chip.
     """
     sizes = (chip.rack, chip.rack // 9 * 8, 8) if chip.rack else (8,)
     together = next((each for each in sizes if gpus % each == 0), gpus)
@@ -93,7 +97,7 @@ def topology(chip: Chip, gpus: int, measured: bool = False) -> dict[str, Any]:
             "buffer": "unlimited",
         },
         "scale_out": {
-            "bandwidth": f"{chip.scale_out_gbps}Gbps",
+            "bandwidth": f"{nic_gbps or chip.scale_out_gbps}Gbps",
             "latency": "1us",
             "buffer": "unlimited",
         },
@@ -215,7 +219,7 @@ class Run(NamedTuple):
             "name": self.id,
             "description": f"{self.group}: {self.source}",
             "fabric": "flow",
-            "topology": topology(CHIPS[self.chip], gpus, measured=shapes),
+            "topology": topology(CHIPS[self.chip], gpus, shapes, self._number("nic")),
             "workload": {
                 "kind": "llm",
                 "model": self.card,
@@ -254,7 +258,7 @@ class Run(NamedTuple):
         bucket, nodes = self._number("bucket"), self._number("super_nodes")
         # The submissions of MLPerf leave the choice of algorithms to NCCL. NCCL's rings of dp over
         # some hundred ranks in racks take minutes to simulate, so dp has `auto`.
-        nccl = shapes and "mlcommons/training_results" in self.source
+        nccl = shapes and "/training_results_v" in self.source
         lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
         return {
             **({} if lora is None else {"lora": lora}),
@@ -273,6 +277,7 @@ class Run(NamedTuple):
             "flash_attention": not has("no_flash"),
             "overlap": {
                 "tp": has("tp_overlap"),
+                "ep": has("ep_overlap"),
                 "gather": has("gather"),
                 "dp": not has("late_gradients"),
             },
@@ -331,9 +336,21 @@ class Table:
         self.folder = folder
 
     @cached_property
-    def runs(self) -> dict[str, Run]:
-        """The runs by their id, in the order of the table."""
+    def all_runs(self) -> dict[str, Run]:
+        """The runs by their id, in the order of the table, with those that await a measurement."""
         return {row["id"]: _run(row) for row in rows(self.folder / "runs.csv")}
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs of groups whose first run, which gives their number, is measured."""
+        first: dict[str, Run] = {}
+        for run in self.all_runs.values():
+            first.setdefault(run.group, run)
+        return {
+            name: run
+            for name, run in self.all_runs.items()
+            if first[run.group].measured is not None
+        }
 
     @cached_property
     def fits(self) -> dict[str, Fit]:
@@ -348,7 +365,7 @@ class Table:
 
     @cached_property
     def groups(self) -> dict[str, list[Run]]:
-        """The runs of each group; the first one with a measurement is the one that is fitted."""
+        """The runs of each group; the first one is the one that is fitted."""
         found: dict[str, list[Run]] = {}
         for run in self.runs.values():
             found.setdefault(run.group, []).append(run)

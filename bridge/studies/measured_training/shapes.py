@@ -1,7 +1,8 @@
 """The same runs with kernels by their shape, and one number for each group, or none.
 
 ``python -m bridge.studies.measured_training.shapes [GROUP …]`` fits and predicts the runs of the
-groups whose names contain a word, or those that are stored, and writes `shapes.csv`.
+groups whose names contain a word, or those that are stored, and writes `shapes.csv`; with
+``--new``, only runs that are not stored, with the stored number of their group.
 
 These predictions were made when all measurements but some of LoRA were known. The number of a group
 comes from its first run alone.
@@ -19,6 +20,8 @@ from math import exp
 from pathlib import Path
 from statistics import NormalDist, mean, median
 from typing import NamedTuple
+
+import click
 
 import bridge
 from bridge.batch.points import Point
@@ -73,7 +76,7 @@ def shaped(run: Run, efficiency: float) -> dict[str, Point]:
     return points(run, efficiency / slowest(run.gpus), shapes=True)
 
 
-class _Simulations:
+class Simulations:
     """Steps by simulation, each simulated once."""
 
     def __init__(self) -> None:
@@ -89,17 +92,26 @@ class _Simulations:
         return step(run, results).total
 
 
-def main() -> None:
-    """Fit and predict the groups, or the runs that are stored."""
-    words, table = sys.argv[1:], Table()
+@click.command()
+@click.argument("words", metavar="[GROUP …]", nargs=-1)
+@click.option("--new", is_flag=True, help="Only runs that are not stored.")
+def main(words: tuple[str, ...], new: bool) -> None:
+    """Fit and predict the groups whose names contain a word, or the runs that are stored."""
+    table = Table()
     found = stored() if FILE.exists() else {}
     for group, runs in table.groups.items():
-        chosen = [run for run in runs if words or run.id in found]
+        chosen = [run for run in runs if words or new or run.id in found]
         if not chosen or (words and not any(word in group for word in words)):
             continue
-        simulations = _Simulations()
-        first = partial(simulations.seconds, chosen[0])
-        efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
+        simulations = Simulations()
+        if new:
+            if runs[0].id not in found:
+                continue
+            efficiency = found[runs[0].id].efficiency
+            chosen = [run for run in runs if run.id not in found]
+        else:
+            first = partial(simulations.seconds, chosen[0])
+            efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
         for run in chosen:
             times = simulations.seconds(run, efficiency), simulations.seconds(run, 1.0)
             found[run.id] = Shaped(run.id, efficiency, *times)
