@@ -23,7 +23,7 @@ from frontend.models.transformer import (
 )
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
-from frontend.workloads.llm.estimate import Layers, iteration_ps
+from frontend.workloads.llm.estimate import Blocks, iteration_ps
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.layouts import KEYS, Changes, changed, fitting, orders
 from frontend.workloads.llm.partition import Memory, rank_memory
@@ -107,7 +107,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
     def estimates(
         self, workload: LlmWorkload, ranks: int, costs: Costs, every: Iterable[Changes]
     ) -> Iterator[Estimate]:
-        known: Layers | None = None
+        known: Blocks | None = None
         for changes in every:
             own = changed(workload, changes)
             if any(True for _ in _layout_problems(own, ranks)):
@@ -117,7 +117,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
             if memory_bytes is None:
                 continue
             if known is None or not known.serve(own):
-                known = Layers(own, grid, costs)
+                known = Blocks(own, grid, costs)
             seconds = iteration_ps(own, known, micro_batches(own, grid)) / _PS_PER_S
             yield Estimate(changes, seconds, memory_bytes, _mfu(own, ranks, seconds))
 

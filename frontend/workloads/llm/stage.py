@@ -13,23 +13,21 @@ from functools import partial
 from typing import NamedTuple
 
 from frontend.collectives.program.program import block_units
-from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid, Groups
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.partition import (
-    Chunk,
+    Kind,
     Unit,
     Weights,
+    block_weights,
     chunk_weights,
     chunks,
-    embedding_weights,
     has_one_table,
-    layer_weights,
-    output_weights,
     stage_chunks,
     stage_of,
     stage_steps,
+    stage_uses,
     stage_weights,
     table_weights,
     used_units,
@@ -133,8 +131,8 @@ def divided(duration_ps: int, ways: int) -> list[int]:
     return [duration_ps * (one + 1) // ways - duration_ps * one // ways for one in range(ways)]
 
 
-class LayerBuilder:
-    """Appends layers to the stream of a stage.
+class BlockBuilder:
+    """Appends blocks of the model to the stream of a stage.
 
     With sequence parallelism, each half of a layer gathers the tokens of the ranks of tp before its
     matrices and scatters the sums after them; the backward phase does the opposite, and gathers the
@@ -163,10 +161,27 @@ class LayerBuilder:
         """Whether gradients of weights have a step of their own."""
         self._later: list[WeightGradient] = []
 
-    def forward(self, layer: int) -> None:
-        """Append the forward phase of a layer."""
+    def forward(self, kind: Kind) -> None:
+        """Append the forward phase of a block."""
+        if kind == Kind.EMBEDDING:
+            self._embed()
+        elif kind == Kind.OUTPUT:
+            self._output()
+        else:
+            self._layer(kind)
+
+    def backward(self, kind: Kind) -> None:
+        """Append the backward phase of a block."""
+        if kind == Kind.EMBEDDING:
+            self._embed_backward()
+        elif kind == Kind.OUTPUT:
+            self._output_backward()
+        else:
+            self._layer_backward(kind)
+
+    def _layer(self, kind: Kind) -> None:
         self._attention()
-        if has_experts(self.workload.model, layer):
+        if kind == Kind.EXPERTS:
             self._experts()
         else:
             self.gather("feed_forward")
@@ -174,38 +189,33 @@ class LayerBuilder:
             self.stream.compute("feed_forward", "forward", duration, self.launches.network)
             self.scatter("feed_forward")
 
-    def backward(self, layer: int) -> None:
-        """Append the backward phase of a layer."""
+    def _layer_backward(self, kind: Kind) -> None:
         if self.workload.recompute == "full":
             self.stream.recomputes = True
-            self.forward(layer)
+            self._layer(kind)
             self.stream.recomputes = False
-        if has_experts(self.workload.model, layer):
+        if kind == Kind.EXPERTS:
             self._experts_backward()
         else:
             self.halved("feed_forward", self.operators.network, self.launches.network)
         self._attention_backward()
 
-    def embed(self) -> None:
-        """Append the look-up of the tokens' vectors."""
+    def _embed(self) -> None:
         duration = self.operators.embedding.forward
         self.stream.compute("embedding", "forward", duration, self.launches.embedding)
         self.scatter("embedding")
 
-    def embed_backward(self) -> None:
-        """Append the gradient of the embedding."""
+    def _embed_backward(self) -> None:
         self.gather("embedding", "gradient_all_gather")
         duration = self.operators.embedding.weight_gradient
         self.stream.compute("embedding", "gradient", duration, self.launches.embedding)
 
-    def output(self) -> None:
-        """Append the forward phase of the output layer, with the loss."""
+    def _output(self) -> None:
         self.gather("output")
         duration = self.operators.output.forward
         self.stream.compute("output", "forward", duration, self.launches.output)
 
-    def output_backward(self) -> None:
-        """Append the backward phase of the output layer."""
+    def _output_backward(self) -> None:
         duration = self.operators.output.input_gradient
         self.input_gradient("output", duration, self.launches.output)
         self.weight_gradient("output", self.operators.output.weight_gradient)
@@ -512,7 +522,8 @@ class _Stage:
         self.last_chunk = len(chunks(workload.model, layout)) - 1
         self.chunks = stage_chunks(workload.model, layout, stage)
         self.order = stage_steps(layout, stage, micro_batches)
-        self.coming = used_units(workload, stage, self.order)
+        self.uses = stage_uses(workload, stage)
+        self.coming = used_units(self.uses, self.order)
         self.weights = stage_weights(workload, stage, trained=True)
         by = ["ep"] if operators.routed is not None else []
         if layout.cp_exchange == "ring":
@@ -520,7 +531,7 @@ class _Stage:
         parts = grid.parts(stage, *by)
         launch_ps = Launches(workload).operator
         self.stream = Stream(plan, workload.algorithms, parts, grid.ranks, launch_ps)
-        self.layers = LayerBuilder(operators, grid, stage, self.stream)
+        self.blocks = BlockBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
         # Gradients of weights that are left of a chunk and micro-batch, with what to reduce then.
         self.later: dict[tuple[int, int], list[tuple[Weights, list[WeightGradient]]]] = {}
@@ -560,58 +571,34 @@ class _Stage:
         node = self.stream.collective(number, "pp", "embedding.all_reduce", self.stream.after)
         self.stream.join([node])
 
-    def _layers(self, step: Step) -> range:
-        layers = self.chunks[step.chunk].layers
-        return layers if step.forward else layers[::-1]
-
     def _compute(self, step: Step) -> None:
-        if step.forward:
-            self._forward(step, self.chunks[step.chunk])
-        else:
-            self.layers.splits = step.kind == Pass.INPUT
-            self._backward(step, self.chunks[step.chunk])
-
-    def _forward(self, step: Step, chunk: Chunk) -> None:
-        if step.micro_batch == 0:
+        if step.forward and step.micro_batch == 0:
             self.stream.join(self.arriving.get(step.chunk, ()))
-        if chunk.number == 0 and self.workload.model.vocabulary:
-            self._await_weights()
-            self.layers.embed()
-        for layer in self._layers(step):
-            self._await_weights()
-            self.layers.forward(layer)
-        if chunk.number == self.last_chunk and self.workload.model.vocabulary:
-            self._await_weights()
-            self.layers.output()
-
-    def _backward(self, step: Step, chunk: Chunk) -> None:
-        layers, workload = self.layers, self.workload
-        if chunk.number == self.last_chunk and workload.model.vocabulary:
-            layers.output_backward()
-            self._collect(step, output_weights(workload, trained=True))
-        for layer in self._layers(step):
-            self._await_weights()
-            layers.backward(layer)
-            self._collect(step, layer_weights(workload, layer, trained=True))
-        if chunk.number == 0 and workload.model.vocabulary and workload.lora is None:
-            self._await_weights()
-            layers.embed_backward()
-            self._collect(step, embedding_weights(workload))
-        if self._reduces(step) and not layers.splits:
+        if not step.forward:
+            self.blocks.splits = step.kind == Pass.INPUT
+        for use in self.uses[step.chunk, step.forward]:
+            if use.unit is not None:
+                self._await_weights()
+            if step.forward:
+                self.blocks.forward(use.kind)
+            else:
+                self.blocks.backward(use.kind)
+                self._collect(step, block_weights(self.workload, use.kind, trained=True))
+        if not step.forward and self._reduces(step) and not self.blocks.splits:
             self.data.flush(self.stream.last)
 
     def _collect(self, step: Step, weights: Weights) -> None:
         """Reduce gradients after the latest computation, or after one that is done later."""
-        if self.layers.splits:
+        if self.blocks.splits:
             left = self.later.setdefault((step.chunk, step.micro_batch), [])
-            left.append((weights, self.layers.take_weights()))
+            left.append((weights, self.blocks.take_weights()))
         elif self._reduces(step):
             self.data.collect(weights, self.stream.last)
 
     def _weight_gradients(self, step: Step) -> None:
         """Compute the gradients of weights that the backward step of a micro-batch has left."""
         for weights, parts in self.later.pop((step.chunk, step.micro_batch)):
-            self.layers.later_gradients(parts)
+            self.blocks.later_gradients(parts)
             if self._reduces(step):
                 self.data.collect(weights, self.stream.last)
         if self._reduces(step):
