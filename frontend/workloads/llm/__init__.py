@@ -17,6 +17,7 @@ from frontend.goodput import Period
 from frontend.models.transformer import (
     adapted_matrices,
     adapter,
+    every_layer,
     multiplied_weights,
     token_flop,
     weights,
@@ -58,9 +59,9 @@ class _Llm(WorkloadKind[LlmWorkload]):
         self, workload: LlmWorkload, collective: CollectiveAlgorithms | None
     ) -> Iterator[Chosen]:
         layout, chosen = workload.layout, workload.algorithms
-        sums = _CONTEXT["all_gather"]
+        sums, gathers = _CONTEXT["all_gather"], workload.model.mtp_layers > 0
         used = {
-            "tp": sums if layout.sequence_parallel else ("all_reduce",),
+            "tp": sums if layout.sequence_parallel else ("all_reduce", *sums[:gathers]),
             "cp": _CONTEXT[layout.cp_exchange],
             "ep": ("all_to_all",),
             "dp": sums if layout.zero else ("all_reduce",),
@@ -139,7 +140,7 @@ def _flop(workload: LlmWorkload) -> int:
     if workload.lora is not None:
         matrices, rank = adapted_matrices(card), workload.lora.rank
         each = sum(weights(adapter(matrices[name], rank)) for name in workload.lora.targets)
-        flop += 6 * card.layers * each - 2 * multiplied_weights(card)
+        flop += 6 * len(every_layer(card)) * each - 2 * multiplied_weights(card)
     return workload.global_batch * sequence * flop
 
 

@@ -19,6 +19,7 @@ from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import Operators
 from frontend.workloads.llm.partition import (
+    EMBEDDING_KINDS,
     LAYER_KINDS,
     Chunk,
     Kind,
@@ -28,7 +29,7 @@ from frontend.workloads.llm.partition import (
     chunk_blocks,
     chunk_weights,
     chunks,
-    has_one_table,
+    has_two_copies,
     stage_chunks,
     stage_weights,
     table_weights,
@@ -87,7 +88,7 @@ class Blocks:
             two, one = (self._phases(kind, number) for number in (2, 1))
             return two.plus(one, -1)
         found = self._phases(kind, 1)
-        if kind == Kind.EMBEDDING and self.workload.lora is not None:
+        if kind in EMBEDDING_KINDS and self.workload.lora is not None:
             return found._replace(backward=0.0, together=found.forward)
         return found
 
@@ -350,11 +351,10 @@ def _end_ps(
 
 
 def _tied_ps(workload: LlmWorkload, blocks: Blocks) -> float:
-    """Return the time to add up the gradients of a tied embedding."""
+    """Return the time to add up the gradients of an embedding that two stages have."""
     layout, grid = workload.layout, blocks.grid
     size = table_weights(workload.model, layout) * workload.gradient_element
-    one = has_one_table(workload.model, layout)
-    if not workload.model.tied_embedding or one or not size or workload.lora:
+    if not has_two_copies(workload.model, layout) or not size or workload.lora:
         return 0.0
     groups = grid.across((0, layout.pp - 1))
     stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)

@@ -1,10 +1,15 @@
 """Which blocks a pipeline stage computes, and how many weights a rank of it holds and gathers.
 
-A block is a layer, the embedding, or the output layer with the normalisation before it. Ranks of dp
-that share weights (zero 3) gather those of a block before its forward phase, drop them, and gather
-them again before its backward phase. Two stay, because they would be gathered again at once: the
-output layer between its phases, and, for a whole micro-batch, a table that is the embedding and the
-output layer of one stage.
+A block is a layer, the embedding, the output layer with the normalisation before it, or what merges
+a hidden state with an embedding. A module for a further token (multi-token prediction) is four
+blocks at the end of the last chunk: the embedding and the output layer again, and between them a
+merge and a layer. A last stage that has no embedding gets a copy of it. Source: NVIDIA/Megatron-LM
+(d98e8a6), `megatron/core/transformer/multi_token_prediction.py`.
+
+Ranks of dp that share weights (zero 3) gather those of a block before its forward phase, drop them,
+and gather them again before its backward phase. Two stay, because they would be gathered again at
+once: the output layer from its first forward to its last backward phase, and, for a whole
+micro-batch, a table that is the embedding and the output layer of one stage.
 
 Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
 models", SC 2020, section 7.2.2, for the two gatherings; TorchTitan (W. Liang et al., ICLR 2025),
@@ -32,8 +37,10 @@ from frontend.models.transformer import (
     adapted_matrices,
     adapter,
     attention_matrices,
+    has_experts,
     head_widths,
     kv_elements,
+    merge_matrix,
     network_matrices,
     norm_weights,
 )
@@ -72,17 +79,18 @@ def chunks(card: Card, layout: Layout) -> list[Chunk]:
     """Return all chunks.
 
     Layers that do not divide evenly go to the chunks in the middle, as the first one also has the
-    embedding and the last one the output layer.
+    embedding and the last one the output layer. A module for a further token counts as a layer of
+    the last chunk.
     """
-    return _chunks(card.layers, layout.pp * layout.chunks)
+    return _chunks(card.layers, card.mtp_layers, layout.pp * layout.chunks)
 
 
 @lru_cache(maxsize=64)
-def _chunks(layers: int, count: int) -> list[Chunk]:
-    each, rest = divmod(layers, count)
-    middle = [*range(1, count - 1), 0, count - 1][:rest]
-    sizes = [each] * count
-    for number in middle:
+def _chunks(layers: int, modules: int, count: int) -> list[Chunk]:
+    last = layers if count == 1 else max(0, (layers + modules) // count - modules)
+    each, rest = divmod(layers - last, max(1, count - 1))
+    sizes = (count - 1) * [each] + [last]
+    for number in [*range(1, count - 1), 0][:rest]:
         sizes[number] += 1
     ends = list(accumulate(sizes))
     found = zip(ends, sizes, strict=True)
@@ -108,9 +116,14 @@ class Kind(Enum):
     DENSE = "layer with a feed-forward network"
     EXPERTS = "layer with experts"
     OUTPUT = "output layer"
+    EMBEDDING_AGAIN = "embedding, whose weights another block of the stage has"
+    MERGE = "projection of a hidden state and an embedding"
+    OUTPUT_AGAIN = "output layer, whose weights another block of the stage has"
 
 
 LAYER_KINDS = (Kind.DENSE, Kind.EXPERTS)
+EMBEDDING_KINDS = (Kind.EMBEDDING, Kind.EMBEDDING_AGAIN)
+OUTPUT_KINDS = (Kind.OUTPUT, Kind.OUTPUT_AGAIN)
 
 
 class Block(NamedTuple):
@@ -134,6 +147,11 @@ def chunk_blocks(card: Card, layout: Layout, chunk: Chunk) -> list[Block]:
         found.insert(0, Block(Kind.EMBEDDING))
     if card.vocabulary and chunk.number == last:
         found.append(Block(Kind.OUTPUT))
+        layer = Kind.EXPERTS if has_experts(card, card.layers - 1) else Kind.DENSE
+        for module in range(card.mtp_layers):
+            copied = module == 0 and not card.tied_embedding and not ends_together(layout)
+            embedding = Kind.EMBEDDING if copied else Kind.EMBEDDING_AGAIN
+            found += map(Block, (embedding, Kind.MERGE, layer, Kind.OUTPUT_AGAIN))
     return [block for block in found if block.number]
 
 
@@ -147,8 +165,12 @@ def block_weights(workload: LlmWorkload, kind: Kind, *, trained: bool = False) -
     if layer:
         own = _layer_weights(card, layout, kind)
         return own._replace(dense=own.dense + added)
+    if kind in (Kind.EMBEDDING_AGAIN, Kind.OUTPUT_AGAIN):
+        return NO_WEIGHTS
     if kind == Kind.EMBEDDING:
         return Weights(table_weights(card, layout), 0)
+    if kind == Kind.MERGE:  # with the normalisations of both inputs, and that after the layer
+        return Weights(_part([merge_matrix(card)], layout.tp) + 3 * norm_weights(card) // 2, 0)
     table = 0 if has_one_table(card, layout) else table_weights(card, layout)
     return Weights(table + norm_weights(card) // 2, 0)
 
@@ -178,10 +200,20 @@ def table_weights(card: Card, layout: Layout) -> int:
     return _part([Matrix(card.hidden, card.vocabulary, "columns")], layout.tp)
 
 
+def ends_together(layout: Layout) -> bool:
+    """Return whether the first and the last chunk are on one stage."""
+    return stage_of(layout, layout.pp * layout.chunks - 1) == 0
+
+
 def has_one_table(card: Card, layout: Layout) -> bool:
     """Return whether a stage has the embedding and the output layer as one matrix."""
-    ends = stage_of(layout, layout.pp * layout.chunks - 1) == 0
-    return card.tied_embedding and card.vocabulary > 0 and ends
+    return card.tied_embedding and card.vocabulary > 0 and ends_together(layout)
+
+
+def has_two_copies(card: Card, layout: Layout) -> bool:
+    """Return whether the first and the last stage both have the embedding's weights."""
+    both = card.tied_embedding or card.mtp_layers > 0
+    return both and card.vocabulary > 0 and not ends_together(layout)
 
 
 def chunk_weights(workload: LlmWorkload, chunk: Chunk, *, trained: bool = False) -> Weights:
@@ -237,7 +269,11 @@ def block_unit(workload: LlmWorkload, kind: Kind, *, forward: bool) -> Unit | No
     """Return what is gathered before a block in one of its phases, if anything."""
     if kind in LAYER_KINDS:
         return Unit("layer", block_weights(workload, kind))
-    if kind == Kind.OUTPUT and not forward:
+    if kind == Kind.MERGE:
+        return Unit("merge", block_weights(workload, kind))
+    if kind == Kind.EMBEDDING_AGAIN and not workload.model.tied_embedding:
+        return Unit("embedding_weights", block_weights(workload, Kind.EMBEDDING))
+    if kind in (Kind.EMBEDDING_AGAIN, Kind.OUTPUT_AGAIN) or (kind == Kind.OUTPUT and not forward):
         return None
     own, embeds = block_weights(workload, kind), kind == Kind.EMBEDDING
     if has_one_table(workload.model, workload.layout):  # what a rank has kept needs no gathering
@@ -264,7 +300,7 @@ def stage_uses(workload: LlmWorkload, stage: int) -> Uses:
                 Use(kind, block_unit(workload, kind, forward=forward))
                 for kind, number in (blocks if forward else blocks[::-1])
                 for _ in range(number)
-                if forward or kind != Kind.EMBEDDING or workload.lora is None
+                if forward or kind not in EMBEDDING_KINDS or workload.lora is None
             ]
     return found
 
@@ -309,9 +345,11 @@ def gathered_weights(
     order = stage_steps(layout, stage, min(micro_batches, 2 * layout.pp))
     units = used_units(stage_uses(workload, stage), order)
     ahead, table = workload.overlap.prefetch + 1, 0
-    if has_one_table(card, layout):  # it is there all the time
-        table = _shared(units[0].weights, ranks)
-        units = [unit for unit in units if unit.name != units[0].name]
+    # A table that is there all the time, or during all modules for further tokens.
+    kept = "embedding_weights" if has_one_table(card, layout) else "output_weights"
+    if has_one_table(card, layout) or card.mtp_layers:
+        table = max((_shared(one.weights, ranks) for one in units if one.name == kept), default=0)
+        units = [unit for unit in units if unit.name != kept]
     sizes = [_shared(unit.weights, ranks) for unit in units]
     starts = range(max(1, len(sizes) - ahead + 1))
     return table + max(sum(sizes[at : at + ahead]) for at in starts)
@@ -379,18 +417,15 @@ def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     """Return the activations of the micro-batches in flight, between forward and backward."""
     card, layout = workload.model, workload.layout
     in_flight = _in_flight(layout, stage, micro_batches)
+    blocks = [chunk_blocks(card, layout, chunk) for chunk in stage_chunks(card, layout, stage)]
     most = max(
-        sum(
-            block.number * layer_activations(workload, block.kind)
-            for block in chunk_blocks(card, layout, chunk)
-            if block.kind in LAYER_KINDS
-        )
-        for chunk in stage_chunks(card, layout, stage)
+        sum(block.number * block_activations(workload, block.kind) for block in own)
+        for own in blocks
     )
     tokens = workload.micro_batch * card.sequence // layout.cp
-    last = stage == layout.pp - 1
-    logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4) if last else 0
-    return in_flight * most + logits
+    outputs = sum(block.kind in OUTPUT_KINDS for own in blocks for block in own)
+    logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4)
+    return in_flight * most + outputs * logits
 
 
 def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
@@ -403,12 +438,21 @@ def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
     return min(ahead + 1, micro_batches * layout.chunks)
 
 
-def layer_activations(workload: LlmWorkload, kind: Kind) -> int:
-    """Return the bytes that a layer keeps of a micro-batch for its backward phase."""
+def block_activations(workload: LlmWorkload, kind: Kind) -> int:
+    """Return the bytes that a block keeps of a micro-batch for its backward phase.
+
+    Logits are not among them, as the backward phase follows at once.
+    """
+    if kind not in (*LAYER_KINDS, Kind.MERGE):
+        return 0
     card, layout = workload.model, workload.layout
     tokens = workload.micro_batch * card.sequence // layout.cp
     shared = tokens // layout.tp
     between = shared if layout.sequence_parallel else tokens
+    if kind == Kind.MERGE:  # both inputs, before and after their normalisations
+        return (
+            (2 if workload.recompute in ("light", "full") else 4) * between * card.hidden * ELEMENT
+        )
     if workload.recompute == "full":
         return between * card.hidden * ELEMENT
     query, value = head_widths(card)

@@ -17,13 +17,15 @@ from frontend.workloads.llm.grid import Grid, Groups
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.partition import (
+    EMBEDDING_KINDS,
+    OUTPUT_KINDS,
     Kind,
     Unit,
     Weights,
     block_weights,
     chunk_weights,
     chunks,
-    has_one_table,
+    has_two_copies,
     stage_chunks,
     stage_of,
     stage_steps,
@@ -122,8 +124,8 @@ class WeightGradient(NamedTuple):
 
     name: str
     duration_ps: int | Sequence[int]
-    gathers: bool
-    """Whether the tokens of the ranks of tp come together for it."""
+    gathers: int
+    """How wide the input is for which the ranks of tp come together; 0: they do not."""
 
 
 def divided(duration_ps: int, ways: int) -> list[int]:
@@ -163,21 +165,30 @@ class BlockBuilder:
 
     def forward(self, kind: Kind) -> None:
         """Append the forward phase of a block."""
-        if kind == Kind.EMBEDDING:
+        if kind in EMBEDDING_KINDS:
             self._embed()
-        elif kind == Kind.OUTPUT:
+        elif kind == Kind.MERGE:
+            self._merge()
+        elif kind in OUTPUT_KINDS:
             self._output()
         else:
             self._layer(kind)
 
     def backward(self, kind: Kind) -> None:
         """Append the backward phase of a block."""
-        if kind == Kind.EMBEDDING:
+        if kind in EMBEDDING_KINDS:
             self._embed_backward()
-        elif kind == Kind.OUTPUT:
+        elif kind in OUTPUT_KINDS:
             self._output_backward()
         else:
-            self._layer_backward(kind)
+            if self.workload.recompute == "full":
+                self.stream.recomputes = True
+                self.forward(kind)
+                self.stream.recomputes = False
+            if kind == Kind.MERGE:
+                self._merge_backward()
+            else:
+                self._layer_backward(kind)
 
     def _layer(self, kind: Kind) -> None:
         self._attention()
@@ -190,10 +201,6 @@ class BlockBuilder:
             self.scatter("feed_forward")
 
     def _layer_backward(self, kind: Kind) -> None:
-        if self.workload.recompute == "full":
-            self.stream.recomputes = True
-            self._layer(kind)
-            self.stream.recomputes = False
         if kind == Kind.EXPERTS:
             self._experts_backward()
         else:
@@ -210,6 +217,21 @@ class BlockBuilder:
         duration = self.operators.embedding.weight_gradient
         self.stream.compute("embedding", "gradient", duration, self.launches.embedding)
 
+    def _merge(self) -> None:
+        """Append the projection; it counts as the output layer.
+
+        Its input is twice as wide as its result, of which each rank of tp has some columns.
+        """
+        self.gather("output", "merge_all_gather", width=2)
+        self.stream.compute("output", "merge", self.operators.merge.forward, self.launches.merge)
+        self._tensor("all_gather", "output.result_all_gather")
+
+    def _merge_backward(self) -> None:
+        times = self.operators.merge
+        self.gather("output", "gradient_all_gather")
+        self.input_gradient("output", times.input_gradient, self.launches.merge, width=2)
+        self.weight_gradient("output", times.weight_gradient, width=2)
+
     def _output(self) -> None:
         self.gather("output")
         duration = self.operators.output.forward
@@ -220,10 +242,10 @@ class BlockBuilder:
         self.input_gradient("output", duration, self.launches.output)
         self.weight_gradient("output", self.operators.output.weight_gradient)
 
-    def gather(self, name: str, also: str = "") -> None:
-        """Bring the tokens of the ranks of tp together."""
+    def gather(self, name: str, also: str = "", width: int = 1) -> None:
+        """Bring tokens of ranks of tp together, with `width` times the elements between layers."""
         if self.spread:
-            self._tensor("all_gather", f"{name}.{also or 'all_gather'}")
+            self._tensor("all_gather", f"{name}.{also or 'all_gather'}", width)
 
     def scatter(self, name: str) -> None:
         """Add up what the ranks of tp computed, and share the tokens again."""
@@ -236,36 +258,35 @@ class BlockBuilder:
         self.input_gradient(name, times.input_gradient, launch_ps)
         self.weight_gradient(name, times.weight_gradient)
 
-    def input_gradient(self, name: str, duration: int, launch_ps: int) -> None:
+    def input_gradient(self, name: str, duration: int, launch_ps: int, width: int = 1) -> None:
         """Append the gradient of the input; its sum overlaps the gradient of the weights.
 
-        The host launches both gradients.
+        The host launches both gradients. The input has `width` times the elements between layers.
         """
         operation = "reduce_scatter" if self.spread else "all_reduce"
         if self.splits:
             self.stream.compute(name, "input_gradient", duration, launch_ps)
-            self._tensor(operation, f"{name}.gradient_{operation}")
+            self._tensor(operation, f"{name}.gradient_{operation}", width)
             return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
-        regathered = None
+        regathered, size = None, width * self.operators.hidden_bytes
         if self.spread and self._needs_input(name):
-            size = self.operators.hidden_bytes
             again = Transfer("tp", "all_gather", self.groups["tp"], size)
             regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
         done = self.stream.compute(name, "input_gradient", duration, launch_ps)
-        size = self.operators.hidden_bytes
         summed = Transfer("tp", operation, self.groups["tp"], size)
         node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
         self._summed = [] if node is None else [node]
         if regathered is not None:
             self.stream.join([regathered])
 
-    def weight_gradient(self, name: str, duration: int) -> None:
+    def weight_gradient(self, name: str, duration: int, width: int = 1) -> None:
         """Append the gradient of the weights; what follows waits for the input's gradient, too."""
         trained = duration > 0 or self.workload.lora is None
         if self.splits:
             if trained:
-                self._later.append(WeightGradient(name, duration, self._needs_input(name)))
+                gathers = width if self._needs_input(name) else 0
+                self._later.append(WeightGradient(name, duration, gathers))
             return
         if trained:
             self.stream.compute(name, "weight_gradient", duration)
@@ -285,7 +306,7 @@ class BlockBuilder:
         """Append gradients of weights."""
         for name, duration, gathers in parts:
             if gathers:
-                self.gather(name, "input_all_gather")
+                self.gather(name, "input_all_gather", gathers)
             self.stream.compute(name, "weight_gradient", duration)
 
     def _attention(self) -> None:
@@ -419,7 +440,7 @@ class BlockBuilder:
         done = stream.compute("experts", "input_gradient", inputs, self.launches.experts)
         if self.splits:
             self._expert_tokens("reduce_scatter", "gradient_reduce_scatter")
-            self._later.append(WeightGradient("experts", weights, gathers=False))
+            self._later.append(WeightGradient("experts", weights, gathers=0))
         else:
             # The gradients of the tokens travel while those of the weights are computed.
             summed = self._of_experts("reduce_scatter")
@@ -462,8 +483,9 @@ class BlockBuilder:
         each = zip(self.expert_groups, self.operators.expert_bytes, strict=True)
         return [Transfer("tp", operation, groups, size) for groups, size in each]
 
-    def _tensor(self, operation: str, name: str) -> None:
-        transfer = Transfer("tp", operation, self.groups["tp"], self.operators.hidden_bytes)
+    def _tensor(self, operation: str, name: str, width: int = 1) -> None:
+        size = width * self.operators.hidden_bytes
+        transfer = Transfer("tp", operation, self.groups["tp"], size)
         self.stream.wait(transfer, name, self.workload.overlap.tp)
 
     def _context(self, operation: str, name: str) -> None:
@@ -489,10 +511,9 @@ def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
 
 
 def _update(workload: LlmWorkload, grid: Grid, stages: list[_Stage]) -> None:
-    """Add up the gradients of a tied embedding on the first and the last stage, and update."""
+    """Add up the gradients of an embedding that the first and the last stage have, and update."""
     ends = (stages[0], stages[-1])
-    one = has_one_table(workload.model, workload.layout)
-    if workload.model.tied_embedding and not one and workload.lora is None:
+    if has_two_copies(workload.model, workload.layout) and workload.lora is None:
         size = table_weights(workload.model, workload.layout) * workload.gradient_element
         if size:
             groups = grid.across((0, len(stages) - 1))
