@@ -70,6 +70,10 @@ class Card(ShortForm):
     """Tokens of a sequence in training."""
     experts: Experts | None = None
     """The experts of a mixture-of-experts model."""
+    mtp_layers: Annotated[int, Field(ge=0, le=1000)] = 0
+    """Modules that predict a further token each (multi-token prediction), from the hidden state and
+    the embedding of the next token. A module has a layer like the last one, and shares the
+    embedding and the output layer of the model."""
 
     @classmethod
     def whole(cls, value: Any) -> Any:
@@ -123,6 +127,9 @@ class Card(ShortForm):
         if self.experts is not None and self.experts.dense_layers > self.layers:
             problem = f"expected at most layers ({self.layers})"
             raise cross_check_error("workload.model.experts.dense_layers", problem)
+        if self.mtp_layers and not self.vocabulary:
+            problem = "expected 0, because vocabulary is 0: there is no token to predict"
+            raise cross_check_error("workload.model.mtp_layers", problem)
         return self
 
 
@@ -164,6 +171,7 @@ CARDS: dict[str, dict[str, Any]] = {
             "value_width": 128,
         },
         "experts": {"count": 256, "top_k": 8, "width": 2048, "shared": 1, "dense_layers": 3},
+        "mtp_layers": 1,
     },
     "qwen3_32b": {
         **_QWEN3, "layers": 64, "hidden": 5120, "heads": 64, "kv_heads": 8, "feed_forward": 25600,

@@ -2,7 +2,8 @@
 
 Sources: D. Narayanan et al., "Efficient large-scale language model training on GPU clusters using
 Megatron-LM", SC 2021; A. Chowdhery et al., "PaLM: scaling language modeling with pathways", JMLR 24
-(2023), appendix B.
+(2023), appendix B. Multi-token prediction: DeepSeek-AI, "DeepSeek-V3 technical report", arXiv
+2412.19437, section 2.2.
 """
 
 from __future__ import annotations
@@ -80,6 +81,11 @@ def network_matrices(hidden: int, width: int, gated: bool) -> list[Matrix]:
     return [Matrix(hidden, up, "columns"), Matrix(width, hidden, "rows")]
 
 
+def merge_matrix(card: Card) -> Matrix:
+    """Return the projection of a hidden state and an embedding to the input of a module's layer."""
+    return Matrix(2 * card.hidden, card.hidden, "columns")
+
+
 def adapter(matrix: Matrix, rank: int) -> list[Matrix]:
     """Return the two matrices of an adapter beside a matrix: down to `rank` elements, and up again.
 
@@ -109,7 +115,7 @@ def weights(matrices: list[Matrix]) -> int:
 
 
 def norm_weights(card: Card) -> int:
-    """Return the weights of the two normalisations of a layer."""
+    """Return the weights of the two normalisations of a layer, twice those of any other one."""
     return (2 if card.gated else 4) * card.hidden  # RMSNorm, or LayerNorm with a bias
 
 
@@ -129,7 +135,9 @@ def parameters(card: Card, *, active: bool = False) -> int:
     """
     embedding = card.vocabulary * card.hidden
     total = embedding * (1 if card.tied_embedding else 2) + norm_weights(card) // 2
-    for layer in range(card.layers):
+    # A module has two normalisations before its projection, and one before the output layer.
+    total += card.mtp_layers * (merge_matrix(card).weights + 3 * norm_weights(card) // 2)
+    for layer in every_layer(card):
         total += weights(attention_matrices(card)) + norm_weights(card)
         experts = card.experts
         if experts is None or not has_experts(card, layer):
@@ -141,18 +149,25 @@ def parameters(card: Card, *, active: bool = False) -> int:
     return total
 
 
+def every_layer(card: Card) -> list[int]:
+    """Return the numbers of all layers; those of modules for further tokens are like the last."""
+    return [*range(card.layers), *card.mtp_layers * [card.layers - 1]]
+
+
 def token_flop(card: Card, sequence: int) -> int:
     """Return the FLOPs of a token in training, as a model FLOPs utilization counts them.
 
     Each weight that multiplies a token counts 6 FLOPs, forward and backward. Attention counts the
     whole matrix of scores, as the sources do.
     """
-    scores = card.layers * card.heads * sum(head_widths(card)) * sequence
+    layers = len(every_layer(card))
+    scores = layers * card.heads * sum(head_widths(card)) * sequence
     return 6 * (multiplied_weights(card) + scores)
 
 
 def multiplied_weights(card: Card) -> int:
-    """Return the number of weights that multiply a token."""
+    """Return the number of weights that multiply a token; the output layer for each prediction."""
     table = card.vocabulary * card.hidden  # a look-up; a tied table still multiplies once
     multiplied = parameters(card, active=True) - (0 if card.tied_embedding else table)
-    return multiplied - norm_weights(card) * card.layers - norm_weights(card) // 2
+    norms = len(every_layer(card)) * 2 + 1 + 3 * card.mtp_layers
+    return multiplied + card.mtp_layers * table - norms * norm_weights(card) // 2

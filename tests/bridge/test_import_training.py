@@ -31,7 +31,7 @@ PUBLISHED = {
     "qwen2_7b": 7615.6,
     "qwen3_8b": 8190.7,
     "qwen3_30b_a3b": 30532.1,
-    "deepseek_r1": 671026.4,
+    "deepseek_r1": 671026.4 + 11610.1,  # the main model and the module, whose tables are shared
 }
 """Million parameters, as the pages of the models and `model.safetensors.index.json` have them."""
 
@@ -92,7 +92,6 @@ def changed(name: str, **keys: Any) -> Keys:
         ("mistral", {"sliding_window": 1024}, "sliding_window: value 1024"),
         ("llama3_70b", {"attention_bias": True}, "attention_bias: value True"),
         ("qwen3_8b", {"new_key": 1, "another": 2}, "left out: new_key, another"),
-        ("deepseek_r1", {}, "multi-token prediction is left out"),
     ],
 )
 def test_what_differs_is_said(name: str, keys: dict[str, Any], words: str) -> None:
@@ -219,6 +218,13 @@ def test_experts_of_megatron(tmp_path: Path) -> None:
     assert found["layout"]["ep"] == 8
 
 
+def test_further_tokens_of_megatron(tmp_path: Path) -> None:
+    found, notes = megatron(tmp_path, "--mtp-num-layers 1 --mtp-loss-scaling-factor 0.1")
+    assert found["model"]["mtp_layers"] == 1
+    assert not notes
+    assert "mtp_layers" not in megatron(tmp_path, "")[0]["model"]
+
+
 def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
     text = "--tensor-model-parallel-size 2 --bf16 --swiglu --use-distributed-optimizer"
     same, _ = megatron(tmp_path, text)
@@ -239,6 +245,7 @@ def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
         ("--num-layers-per-virtual-pipeline-stage 5", "expected a divisor of 32 layers"),
         ("--num-experts 8 --moe-layer-freq 2", "expected 1, or layers without experts first"),
         ("--q 'open", "expected a command line"),
+        ("--mtp-num-layers -1", "mtp-num-layers: value -1: expected a whole number of at least 0"),
         ("--fp4-format e2m1 --fp8-format hybrid", "value e2m1: expected no --fp8-format beside it"),
     ],
 )
@@ -293,6 +300,14 @@ def test_precisions_of_torchtitan(
     assert work.compute.accelerator == ("b200" if four else "h100")
     assert ("the scenario has b200, as an H100 has no 4 bits" in said) == four
     assert "left out" not in said
+
+
+def test_torchtitan_predicts_one_token(tmp_path: Path) -> None:
+    source = tmp_path / "own.toml"
+    text = (FILES / "torchtitan_llama3_70b.toml").read_text().replace('"llama3"', '"deepseek_v3"')
+    source.write_text(text.replace('"70B"', '"671B"'))
+    work, _ = imported("torchtitan", source, "--out", tmp_path / "x.yaml")
+    assert (work.model.layers, work.model.mtp_layers) == (61, 0)
 
 
 def test_torchtitan_with_another_model(tmp_path: Path) -> None:

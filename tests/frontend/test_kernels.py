@@ -10,7 +10,7 @@ from frontend.loading.load import load_scenario
 from frontend.models.transformer import network_matrices
 from frontend.schema.compute import ACCELERATORS
 from frontend.workloads.llm.operators import Operators
-from frontend.workloads.llm.partition import layer_activations
+from frontend.workloads.llm.partition import Kind, block_activations
 from frontend.workloads.llm.workload import LlmWorkload
 
 H100 = Kernels("h100", "bf16")
@@ -381,8 +381,8 @@ def test_what_an_activation_function_keeps_in_8_bits_is_cast_in_both_phases():
     more = [after - before for before, after in zip(wide.network, narrow.network, strict=True)]
     assert more == [cast, cast, 0]
     # Both factors are kept with one byte instead of two.
-    less = layer_activations(wide.workload, 0) - layer_activations(narrow.workload, 0)
-    assert less == narrow.tokens * 2 * 14336 // 4
+    kept, less = (block_activations(one.workload, Kind.DENSE) for one in (wide, narrow))
+    assert kept - less == narrow.tokens * 2 * 14336 // 4
 
 
 def blackwell(**workload):

@@ -102,6 +102,7 @@ def _llama(keys: Keys, family: str) -> dict[str, Any]:
     if family == "deepseek_v3":
         keys.drop(("num_key_value_heads", "head_dim", "qk_head_dim"))  # latent attention has others
         found["latent_attention"] = _latent(keys)
+        found["mtp_layers"] = keys.count("num_nextn_predict_layers", 0, least=0)
     else:
         if family != "llama" and "num_key_value_heads" not in keys:
             keys.note(
@@ -174,9 +175,6 @@ def _deepseek_experts(keys: Keys) -> dict[str, int]:
     if groups != chosen:
         what = f"the experts of a token may be anywhere, not in {chosen} groups only"
         keys.note("n_group", groups, what)
-    later = keys.count("num_nextn_predict_layers", least=0)
-    if later:
-        keys.note("num_nextn_predict_layers", later, "multi-token prediction is left out")
     return {
         "count": keys.required("n_routed_experts"),
         "top_k": keys.required("num_experts_per_tok"),

@@ -43,7 +43,15 @@ _NO_EFFECT = (
 _NO_EFFECT_BEGINNINGS = (
     *("lr", "min-lr", "decoupled-", "data-", "tokenizer-", "tiktoken-", "save", "load", "log-"),
     *("eval-", "train-", "tensorboard-", "wandb-", "adam-", "rotary-", "profile-", "use-rope"),
-    *("fp8-amax", "no-load", "no-save", "start-weight-decay", "end-weight-decay", "fp8-margin"),
+    *(
+        "mtp-loss-",
+        "fp8-amax",
+        "no-load",
+        "no-save",
+        "start-weight-decay",
+        "end-weight-decay",
+        "fp8-margin",
+    ),
 )
 
 
@@ -221,6 +229,9 @@ def _card(keys: Keys, layers: int, tp: int) -> dict[str, Any]:
         "tied_embedding": not _switch(keys, "untie-embeddings-and-output-weights"),
         "sequence": keys.required("seq-length"),
     }
+    modules = keys.count("mtp-num-layers", least=0)
+    if modules:
+        found["mtp_layers"] = modules
     width = keys.count("kv-channels")
     if _switch(keys, "multi-latent-attention"):
         found["latent_attention"] = {

@@ -7,6 +7,7 @@ configurations were TOML files (2dfaa27, tests/integration_tests/base_config.tom
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
 from frontend.formats.training.scenario import FOUR_BITS, accelerator
 
-MODELS = {
-    "llama3 8B": "llama3_8b",
-    "llama3 70B": "llama3_70b",
-    "llama3 405B": "llama3_405b",
-    "deepseek_v3 671B": "deepseek_v3",
-    "qwen3 32B": "qwen3_32b",
+MODELS: Mapping[str, Mapping[str, Any]] = {
+    "llama3 8B": {"card": "llama3_8b"},
+    "llama3 70B": {"card": "llama3_70b"},
+    "llama3 405B": {"card": "llama3_405b"},
+    "deepseek_v3 671B": {"card": "deepseek_v3", "mtp_layers": 0},
+    "qwen3 32B": {"card": "qwen3_32b"},
 }
-"""The cards of models and their flavors."""
+"""The cards of models and their flavors; torchtitan predicts one token."""
 
 _NO_EFFECT = (
     *(
@@ -96,7 +97,7 @@ def torchtitan_gpus(keys: Keys, gpus: int | None) -> int:
     return product
 
 
-def torchtitan_workload(keys: Keys, gpus: int, model: dict[str, Any] | None) -> dict[str, Any]:
+def torchtitan_workload(keys: Keys, gpus: int, model: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the keys of the workload; the notes of `keys` name what differs.
 
     Parameters
@@ -126,7 +127,7 @@ def torchtitan_workload(keys: Keys, gpus: int, model: dict[str, Any] | None) -> 
     batch = keys.count("training.global_batch_size", -1, least=-1)
     tokens = keys.count("training.seq_len", 2048)
     found: dict[str, Any] = {
-        "model": (model or {"card": _card(keys)}) | {"sequence": tokens},
+        "model": {**(model or _card(keys)), "sequence": tokens},
         "layout": layout,
         "micro_batch": local if layout["pp"] == 1 else part,
         "global_batch": local * dp if batch == -1 else batch,
@@ -140,7 +141,7 @@ def torchtitan_workload(keys: Keys, gpus: int, model: dict[str, Any] | None) -> 
     return found
 
 
-def _card(keys: Keys) -> str:
+def _card(keys: Keys) -> Mapping[str, Any]:
     name = f"{keys.take('model.name')} {keys.take('model.flavor')}"
     if name not in MODELS:
         expected = f"expected one of {', '.join(MODELS)}, or --config config.json"

@@ -17,13 +17,14 @@ from frontend.goodput import Period
 from frontend.models.transformer import (
     adapted_matrices,
     adapter,
+    every_layer,
     multiplied_weights,
     token_flop,
     weights,
 )
 from frontend.schema.base import Problems
 from frontend.topologies import Layout, TopologyFamily
-from frontend.workloads.llm.estimate import Layers, iteration_ps
+from frontend.workloads.llm.estimate import Blocks, iteration_ps
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.layouts import KEYS, Changes, changed, fitting, orders
 from frontend.workloads.llm.partition import Memory, rank_memory
@@ -58,9 +59,9 @@ class _Llm(WorkloadKind[LlmWorkload]):
         self, workload: LlmWorkload, collective: CollectiveAlgorithms | None
     ) -> Iterator[Chosen]:
         layout, chosen = workload.layout, workload.algorithms
-        sums = _CONTEXT["all_gather"]
+        sums, gathers = _CONTEXT["all_gather"], workload.model.mtp_layers > 0
         used = {
-            "tp": sums if layout.sequence_parallel else ("all_reduce",),
+            "tp": sums if layout.sequence_parallel else ("all_reduce", *sums[:gathers]),
             "cp": _CONTEXT[layout.cp_exchange],
             "ep": ("all_to_all",),
             "dp": sums if layout.zero else ("all_reduce",),
@@ -107,7 +108,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
     def estimates(
         self, workload: LlmWorkload, ranks: int, costs: Costs, every: Iterable[Changes]
     ) -> Iterator[Estimate]:
-        known: Layers | None = None
+        known: Blocks | None = None
         for changes in every:
             own = changed(workload, changes)
             if any(True for _ in _layout_problems(own, ranks)):
@@ -117,7 +118,7 @@ class _Llm(WorkloadKind[LlmWorkload]):
             if memory_bytes is None:
                 continue
             if known is None or not known.serve(own):
-                known = Layers(own, grid, costs)
+                known = Blocks(own, grid, costs)
             seconds = iteration_ps(own, known, micro_batches(own, grid)) / _PS_PER_S
             yield Estimate(changes, seconds, memory_bytes, _mfu(own, ranks, seconds))
 
@@ -139,7 +140,7 @@ def _flop(workload: LlmWorkload) -> int:
     if workload.lora is not None:
         matrices, rank = adapted_matrices(card), workload.lora.rank
         each = sum(weights(adapter(matrices[name], rank)) for name in workload.lora.targets)
-        flop += 6 * card.layers * each - 2 * multiplied_weights(card)
+        flop += 6 * len(every_layer(card)) * each - 2 * multiplied_weights(card)
     return workload.global_batch * sequence * flop
 
 

@@ -1,6 +1,6 @@
 """The time of an iteration by a closed form, for a search among layouts.
 
-The phases of a layer are those of `LayerBuilder`: their longest path, with each collective by its
+The phases of a block are those of `BlockBuilder`: their longest path, with each collective by its
 own estimate. A stage repeats them for its layers and micro-batches. With p stages, v chunks and m
 micro-batches, the pipeline takes m times the longest stage, and the others once, divided by v: the
 bubble (p - 1) / (m · v) if stages are equal. `schedule` has the bubbles of the other orders.
@@ -15,24 +15,26 @@ from functools import partial
 from math import ceil
 from typing import NamedTuple
 
-from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import Operators
 from frontend.workloads.llm.partition import (
+    EMBEDDING_KINDS,
+    LAYER_KINDS,
     Chunk,
+    Kind,
     Weights,
-    alike,
+    block_unit,
+    block_weights,
+    chunk_blocks,
     chunk_weights,
-    embedding_weights,
-    has_one_table,
-    layer_weights,
-    output_weights,
+    chunks,
+    has_two_copies,
     stage_chunks,
     stage_weights,
     table_weights,
 )
-from frontend.workloads.llm.stage import LayerBuilder
+from frontend.workloads.llm.stage import BlockBuilder
 from frontend.workloads.llm.stream import Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import NodeType, Plan
@@ -40,7 +42,7 @@ from frontend.workloads.registry import Costs
 
 
 class Phases(NamedTuple):
-    """Times of a layer or a stage for a micro-batch [ps]."""
+    """Times of a block or a stage for a micro-batch [ps]."""
 
     forward: float
     backward: float
@@ -51,7 +53,7 @@ class Phases(NamedTuple):
     """Both phases, computed together with `dual_pipe`."""
 
     def plus(self, other: Phases, times: int = 1) -> Phases:
-        """Return the time of this and of some more layers."""
+        """Return the time of this and of some more blocks."""
         pairs = zip(self, other, strict=True)
         return Phases(*(own + times * more for own, more in pairs))
 
@@ -59,8 +61,8 @@ class Phases(NamedTuple):
 _NOTHING = Phases(0.0, 0.0, 0.0, 0.0)
 
 
-class Layers:
-    """The phases of the parts of a model, as a rank computes them with its neighbours.
+class Blocks:
+    """The phases of the blocks of a model, as a rank computes them with its neighbours.
 
     They depend neither on `zero` nor on `chunks`.
     """
@@ -68,60 +70,48 @@ class Layers:
     def __init__(self, workload: LlmWorkload, grid: Grid, costs: Costs) -> None:
         self.workload, self.grid, self.costs = workload, grid, costs
         self.operators = Operators(workload)
-        card = workload.model
-        self.dense = self._layer(0) if not has_experts(card, 0) else _NOTHING
-        last = card.layers - 1
-        self.expert = self._layer(last) if has_experts(card, last) else _NOTHING
-        self.embedding = self.output = _NOTHING
-        if card.vocabulary:
-            self.embedding = self._phases(LayerBuilder.embed, LayerBuilder.embed_backward, 1)
-            if workload.lora is not None:
-                forward = self.embedding.forward
-                self.embedding = self.embedding._replace(backward=0.0, together=forward)
-            self.output = self._phases(LayerBuilder.output, LayerBuilder.output_backward, 1)
+        card, layout = workload.model, workload.layout
+        kinds = {
+            block.kind
+            for chunk in chunks(card, layout)
+            for block in chunk_blocks(card, layout, chunk)
+        }
+        self.phases = {kind: self._block(kind) for kind in kinds}
 
     def serve(self, workload: LlmWorkload) -> bool:
-        """Return whether the layers of a workload, which differs in its layout, are the same."""
+        """Return whether the blocks of a workload, which differs in its layout, are the same."""
         return _without_zero_and_chunks(workload) == _without_zero_and_chunks(self.workload)
 
-    def _layer(self, layer: int) -> Phases:
-        """Return what a layer adds to the one before."""
+    def _block(self, kind: Kind) -> Phases:
+        """Return the phases of a block; for a layer, what it adds to the one before."""
+        if kind in LAYER_KINDS:
+            two, one = (self._phases(kind, number) for number in (2, 1))
+            return two.plus(one, -1)
+        found = self._phases(kind, 1)
+        if kind in EMBEDDING_KINDS and self.workload.lora is not None:
+            return found._replace(backward=0.0, together=found.forward)
+        return found
 
-        def forward(builder: LayerBuilder) -> None:
-            builder.forward(layer)
+    def _phases(self, kind: Kind, number: int) -> Phases:
+        def forward(builder: BlockBuilder) -> None:
+            for _ in range(number):
+                builder.forward(kind)
 
-        def backward(builder: LayerBuilder) -> None:
-            builder.backward(layer)
+        def backward(builder: BlockBuilder) -> None:
+            for _ in range(number):
+                builder.backward(kind)
 
-        two, one = (self._phases(forward, backward, number) for number in (2, 1))
-        return two.plus(one, -1)
-
-    def _phases(
-        self,
-        forward: Callable[[LayerBuilder], object],
-        backward: Callable[[LayerBuilder], object],
-        number: int,
-    ) -> Phases:
-        def build(phase: Callable[[LayerBuilder], object]) -> Callable[[LayerBuilder], None]:
-            def repeat(builder: LayerBuilder) -> None:
-                for _ in range(number):
-                    phase(builder)
-
-            return repeat
-
-        def both(builder: LayerBuilder) -> None:
-            builder.stream.together(
-                partial(build(forward), builder), partial(build(backward), builder)
-            )
+        def both(builder: BlockBuilder) -> None:
+            builder.stream.together(partial(forward, builder), partial(backward, builder))
 
         schedule = self.workload.layout.schedule
-        ahead, weights = self._time(build(forward)), 0.0
+        ahead, weights = self._time(forward), 0.0
         if schedule != "zero_bubble":
-            back = self._time(build(backward))
+            back = self._time(backward)
         if schedule != "1f1b":
             builder = self._builder()
             builder.splits = True
-            build(backward)(builder)
+            backward(builder)
             later = builder.take_weights()
             weights = self._time(lambda other: other.later_gradients(later))
             if schedule == "zero_bubble":
@@ -129,17 +119,17 @@ class Layers:
         together = self._time(both) if schedule == "dual_pipe" else ahead + back
         return Phases(ahead, back, weights, together)
 
-    def _time(self, build: Callable[[LayerBuilder], object]) -> float:
+    def _time(self, build: Callable[[BlockBuilder], object]) -> float:
         builder = self._builder()
         build(builder)
         return self._longest(builder.stream)
 
-    def _builder(self) -> LayerBuilder:
+    def _builder(self) -> BlockBuilder:
         by = () if self.operators.routed is None else ("ep",)
         algorithms = self.workload.algorithms
         parts, launch_ps = self.grid.parts(0, *by), Launches(self.workload).operator
         stream = Stream(Plan(layers=()), algorithms, parts, self.grid.ranks, launch_ps)
-        return LayerBuilder(self.operators, self.grid, 0, stream)
+        return BlockBuilder(self.operators, self.grid, 0, stream)
 
     def _longest(self, stream: Stream) -> float:
         """Return the longest path through the nodes of a stream; the slowest ranks decide.
@@ -177,9 +167,9 @@ def _without_zero_and_chunks(workload: LlmWorkload) -> tuple[object, ...]:
 class _Exchange:
     """What ranks of dp exchange [ps]; the groups of all stages are alike."""
 
-    def __init__(self, layers: Layers, workload: LlmWorkload) -> None:
-        self.costs, self.workload = layers.costs, workload
-        grid = layers.grid
+    def __init__(self, blocks: Blocks, workload: LlmWorkload) -> None:
+        self.costs, self.workload = blocks.costs, workload
+        grid = blocks.grid
         self._groups = (grid.groups(0, "cp", "ep", "dp"), grid.groups(0, "cp", "dp"))
         self._stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)
         self._known: dict[tuple[str, Weights, int], float] = {}
@@ -222,71 +212,70 @@ class _Exchange:
         return whole
 
 
-def iteration_ps(workload: LlmWorkload, layers: Layers, micro_batches: int) -> float:
+def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> float:
     """Return the time of an iteration.
 
     Parameters
     ----------
     workload : LlmWorkload
         The workload.
-    layers : Layers
-        Its layers; those of a workload that differs in `zero` or `chunks` are the same.
+    blocks : Blocks
+        Its blocks; those of a workload that differs in `zero` or `chunks` are the same.
     micro_batches : int
         Micro-batches of an iteration on each rank.
     """
-    layout, exchange = workload.layout, _Exchange(layers, workload)
+    layout, exchange = workload.layout, _Exchange(blocks, workload)
     every = [stage_chunks(workload.model, layout, stage) for stage in range(layout.pp)]
-    stages = [_stage(workload, layers, exchange, own) for own in every]
-    whole = _pipeline_ps(workload, layers, stages, micro_batches)
+    stages = [_stage(workload, blocks, exchange, own) for own in every]
+    whole = _pipeline_ps(workload, blocks, stages, micro_batches)
     ends = []
     for stage, own in enumerate(stages):
         # A stage begins later than the first one, and ends its last step earlier.
         later = sum(one.forward for one in stages[:stage]) / layout.chunks
         earlier = sum(one.backward for one in stages[:stage]) / layout.chunks
         begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
-        end = _end_ps(workload, layers, exchange, own, stage, micro_batches)
+        end = _end_ps(workload, blocks, exchange, own, stage, micro_batches)
         ends.append(begin + whole - earlier + end)
-    return max(ends) + _tied_ps(workload, layers)
+    return max(ends) + _tied_ps(workload, blocks)
 
 
-def _stage(workload: LlmWorkload, layers: Layers, exchange: _Exchange, own: list[Chunk]) -> Phases:
+def _stage(workload: LlmWorkload, blocks: Blocks, exchange: _Exchange, own: list[Chunk]) -> Phases:
     """Return the phases of all chunks of a stage; with zero 3, gathers and reductions beside."""
-    card, layout = workload.model, workload.layout
-    last = layout.pp * layout.chunks - 1
     whole = _NOTHING
-    parts: list[tuple[Phases, Weights, Weights, int]] = []
     for chunk in own:
-        for layer, number in alike(card, chunk.layers):
-            phases = layers.expert if has_experts(card, layer) else layers.dense
-            held, trained = (layer_weights(workload, layer, trained=only) for only in (False, True))
-            parts.append((phases, held, trained, number))
-        if card.vocabulary and chunk.number == 0:
-            held, trained = (embedding_weights(workload, trained=only) for only in (False, True))
-            parts.append((layers.embedding, held, trained, 1))
-        if card.vocabulary and chunk.number == last:
-            held, trained = (output_weights(workload, trained=only) for only in (False, True))
-            parts.append((layers.output, held, trained, 1))
-    for phases, held, trained, number in parts:
-        found = phases
-        if layout.zero == 3:
-            gather = exchange.gather(held)
-            reduce = exchange.reduce(trained) if workload.overlap.dp else 0.0
-            again = gather if phases.backward and phases is not layers.output else 0.0
-            found = Phases(
-                max(phases.forward, gather),
-                max(phases.backward, again + reduce),
-                phases.weights,
-                max(phases.together, gather + again + reduce),
-            )
-        whole = whole.plus(found, number)
+        for kind, count in chunk_blocks(workload.model, workload.layout, chunk):
+            found = blocks.phases[kind]
+            if workload.layout.zero == 3:
+                found = _with_exchange(workload, exchange, kind, found)
+            whole = whole.plus(found, count)
     return whole
 
 
+def _with_exchange(
+    workload: LlmWorkload, exchange: _Exchange, kind: Kind, phases: Phases
+) -> Phases:
+    """Return the phases of a block while its weights are gathered and its gradients reduced."""
+    ahead, again = (
+        0.0 if unit is None else exchange.gather(unit.weights)
+        for unit in (block_unit(workload, kind, forward=forward) for forward in (True, False))
+    )
+    if not phases.backward:
+        again = 0.0
+    trained = block_weights(workload, kind, trained=True)
+    reduce = exchange.reduce(trained) if workload.overlap.dp else 0.0
+    return Phases(
+        max(phases.forward, ahead),
+        max(phases.backward, again + reduce),
+        phases.weights,
+        max(phases.together, ahead + again + reduce),
+    )
+
+
 def _pipeline_ps(
-    workload: LlmWorkload, layers: Layers, stages: list[Phases], micro_batches: int
+    workload: LlmWorkload, blocks: Blocks, stages: list[Phases], micro_batches: int
 ) -> float:
     """Return the time from the first forward step to the last backward step."""
-    layout, grid = workload.layout, layers.grid
+    layout, grid = workload.layout, blocks.grid
     times = [one.together for one in stages]
     longest, count = max(times), len(stages)
     whole = micro_batches * longest
@@ -301,10 +290,10 @@ def _pipeline_ps(
     else:
         whole += (sum(times) - longest) / layout.chunks
     messages = [
-        layers.costs.message_ps(
+        blocks.costs.message_ps(
             grid.stage_offset(0, stage),
             grid.stage_offset(0, (stage + 1) % count),
-            layers.operators.kept_bytes,
+            blocks.operators.kept_bytes,
         )
         for stage in range(count)
     ]
@@ -332,7 +321,7 @@ def _begin_ps(
 
 def _end_ps(
     workload: LlmWorkload,
-    layers: Layers,
+    blocks: Blocks,
     exchange: _Exchange,
     own: Phases,
     stage: int,
@@ -355,20 +344,19 @@ def _end_ps(
         # The last micro-batch passes through the chunks one after the other.
         passes = 1 + (layout.chunks - 1) * layout.pp
         exposed = max(last, reduced - passes * own.backward / layout.chunks)
-    end = exposed + exchange.update(weights, layers.operators)
+    end = exposed + exchange.update(weights, blocks.operators)
     if layout.zero in (1, 2) and not workload.overlap.gather:
         end += exchange.gather(weights)
     return end
 
 
-def _tied_ps(workload: LlmWorkload, layers: Layers) -> float:
-    """Return the time to add up the gradients of a tied embedding."""
-    layout, grid = workload.layout, layers.grid
+def _tied_ps(workload: LlmWorkload, blocks: Blocks) -> float:
+    """Return the time to add up the gradients of an embedding that two stages have."""
+    layout, grid = workload.layout, blocks.grid
     size = table_weights(workload.model, layout) * workload.gradient_element
-    one = has_one_table(workload.model, layout)
-    if not workload.model.tied_embedding or one or not size or workload.lora:
+    if not has_two_copies(workload.model, layout) or not size or workload.lora:
         return 0.0
     groups = grid.across((0, layout.pp - 1))
     stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)
     number = stream.add_issue(Transfer("pp", "all_reduce", groups, size), "")
-    return layers.costs.collective_ps(stream.plan.issues[number])
+    return blocks.costs.collective_ps(stream.plan.issues[number])

@@ -52,3 +52,4 @@ class Launches:
             self.experts = networks * launches(2, 1)
         self.embedding = launches(0, 1)
         self.output = launches(1, 1)  # and the loss
+        self.merge = launches(1, 3)  # and two normalisations, and the copy side by side

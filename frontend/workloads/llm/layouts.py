@@ -83,13 +83,13 @@ def _recomputations(workload: LlmWorkload) -> list[str]:
 def _chunks(workload: LlmWorkload, stages: int) -> list[int]:
     """Return numbers of chunks that divide the layers evenly, and the workload's own.
 
-    The embedding and the output layer may count as a layer each.
+    The embedding and the output layer may count as a layer each; a module for a further token does.
     """
     if workload.layout.schedule == "dual_pipe":
         return [2]
     if stages == 1 or workload.layout.schedule == "zero_bubble":
         return [1]
-    layers = workload.model.layers
+    layers = workload.model.layers + workload.model.mtp_layers
     even = {
         number
         for whole in (layers, layers + 2)

@@ -29,6 +29,7 @@ from frontend.models.transformer import (
     attention_matrices,
     head_widths,
     kv_elements,
+    merge_matrix,
     network_matrices,
 )
 from frontend.roofline import Cost, checked_duration_ps, matrix_product
@@ -463,6 +464,21 @@ class Operators:
         output = self._products("output", [matrix], plain=True)
         return output.plus(self._norm, Times(loss, loss, 0))
 
+    @cached_property
+    def merge(self) -> Times:
+        """The projection of a hidden state and an embedding, with a normalisation of each.
+
+        With kernels by their shape, it stays in 16 bits, as DeepSeek-V3's published weights of it
+        do. Both inputs are copied side by side, and the gradient of the hidden state is added to
+        that of the output layer before.
+        """
+        product = self._products("merge", [merge_matrix(self.card)], plain=True)
+        copied = summed = 0
+        if self._kernels is not None:
+            copied = self._kernels.pass_ps(4 * self.kept_bytes)
+            summed = self._kernels.pass_ps(3 * self.kept_bytes)
+        return product.plus(self._norm, self._norm, Times(copied, summed, 0))
+
     def update(self, weights: int, held: int) -> int:
         """Return the time to update some weights, in picoseconds.
 
@@ -569,9 +585,9 @@ class Operators:
     ) -> Times:
         """Return the time of some matrices with some tokens, each `number` times.
 
-        With kernels by their shape, the output layer, the router and adapters stay in 16 bits
-        (`plain`), and their collectives are not cut. Frozen matrices have no gradient: beside
-        adapters, only these are `trained`.
+        With kernels by their shape, the output layer, the merge for a further token, the router and
+        adapters stay in 16 bits (`plain`), and their collectives are not cut. Frozen matrices have
+        no gradient: beside adapters, only these are `trained`.
         """
         whole = self._all_products(name, matrices, tokens, number, plain=plain)
         frozen = self.workload.lora is not None and not trained

@@ -1,10 +1,15 @@
-"""Which layers a pipeline stage computes, and how many weights a rank of it holds and gathers.
+"""Which blocks a pipeline stage computes, and how many weights a rank of it holds and gathers.
 
-Ranks of dp that share weights (zero 3) gather them in units. A unit is a layer, the embedding, or
-the output layer with the normalisation before it. Ranks gather a unit before its forward phase,
-drop it, and gather it again before its backward phase. Two units stay, because they would be
-gathered again at once: the output layer between its phases, and, for a whole micro-batch, a table
-that is the embedding and the output layer of one stage.
+A block is a layer, the embedding, the output layer with the normalisation before it, or what merges
+a hidden state with an embedding. A module for a further token (multi-token prediction) is four
+blocks at the end of the last chunk: the embedding and the output layer again, and between them a
+merge and a layer. A last stage that has no embedding gets a copy of it. Source: NVIDIA/Megatron-LM
+(d98e8a6), `megatron/core/transformer/multi_token_prediction.py`.
+
+Ranks of dp that share weights (zero 3) gather those of a block before its forward phase, drop them,
+and gather them again before its backward phase. Two stay, because they would be gathered again at
+once: the output layer from its first forward to its last backward phase, and, for a whole
+micro-batch, a table that is the embedding and the output layer of one stage.
 
 Sources: S. Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter
 models", SC 2020, section 7.2.2, for the two gatherings; TorchTitan (W. Liang et al., ICLR 2025),
@@ -20,6 +25,8 @@ models", MLSys 2023.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -33,6 +40,7 @@ from frontend.models.transformer import (
     has_experts,
     head_widths,
     kv_elements,
+    merge_matrix,
     network_matrices,
     norm_weights,
 )
@@ -56,6 +64,9 @@ class Weights(NamedTuple):
     expert: int
 
 
+NO_WEIGHTS = Weights(0, 0)
+
+
 class Chunk(NamedTuple):
     """Consecutive layers on a pipeline stage."""
 
@@ -68,17 +79,18 @@ def chunks(card: Card, layout: Layout) -> list[Chunk]:
     """Return all chunks.
 
     Layers that do not divide evenly go to the chunks in the middle, as the first one also has the
-    embedding and the last one the output layer.
+    embedding and the last one the output layer. A module for a further token counts as a layer of
+    the last chunk.
     """
-    return _chunks(card.layers, layout.pp * layout.chunks)
+    return _chunks(card.layers, card.mtp_layers, layout.pp * layout.chunks)
 
 
 @lru_cache(maxsize=64)
-def _chunks(layers: int, count: int) -> list[Chunk]:
-    each, rest = divmod(layers, count)
-    middle = [*range(1, count - 1), 0, count - 1][:rest]
-    sizes = [each] * count
-    for number in middle:
+def _chunks(layers: int, modules: int, count: int) -> list[Chunk]:
+    last = layers if count == 1 else max(0, (layers + modules) // count - modules)
+    each, rest = divmod(layers - last, max(1, count - 1))
+    sizes = (count - 1) * [each] + [last]
+    for number in [*range(1, count - 1), 0][:rest]:
         sizes[number] += 1
     ends = list(accumulate(sizes))
     found = zip(ends, sizes, strict=True)
@@ -97,20 +109,70 @@ def stage_chunks(card: Card, layout: Layout, stage: int) -> list[Chunk]:
     return [one for one in chunks(card, layout) if stage_of(layout, one.number) == stage]
 
 
-def alike(card: Card, layers: range) -> list[tuple[int, int]]:
-    """Return a layer of each kind among some, and how many of the kind there are."""
+class Kind(Enum):
+    """What a block is."""
+
+    EMBEDDING = "embedding"
+    DENSE = "layer with a feed-forward network"
+    EXPERTS = "layer with experts"
+    OUTPUT = "output layer"
+    EMBEDDING_AGAIN = "embedding, whose weights another block of the stage has"
+    MERGE = "projection of a hidden state and an embedding"
+    OUTPUT_AGAIN = "output layer, whose weights another block of the stage has"
+
+
+LAYER_KINDS = (Kind.DENSE, Kind.EXPERTS)
+EMBEDDING_KINDS = (Kind.EMBEDDING, Kind.EMBEDDING_AGAIN)
+OUTPUT_KINDS = (Kind.OUTPUT, Kind.OUTPUT_AGAIN)
+
+
+class Block(NamedTuple):
+    """Equal parts of the model, one after another."""
+
+    kind: Kind
+    number: int = 1
+    """How many there are."""
+
+
+def chunk_blocks(card: Card, layout: Layout, chunk: Chunk) -> list[Block]:
+    """Return the blocks of a chunk, in the order of the forward phase."""
+    layers, last = chunk.layers, layout.pp * layout.chunks - 1
     first = card.layers if card.experts is None else card.experts.dense_layers
     border = min(max(first, layers.start), layers.stop)
-    kinds = (range(layers.start, border), range(border, layers.stop))
-    return [(kind.start, len(kind)) for kind in kinds if kind]
+    found = [
+        Block(Kind.DENSE, border - layers.start),
+        Block(Kind.EXPERTS, layers.stop - border),
+    ]
+    if card.vocabulary and chunk.number == 0:
+        found.insert(0, Block(Kind.EMBEDDING))
+    if card.vocabulary and chunk.number == last:
+        found.append(Block(Kind.OUTPUT))
+        layer = Kind.EXPERTS if has_experts(card, card.layers - 1) else Kind.DENSE
+        for module in range(card.mtp_layers):
+            copied = module == 0 and not card.tied_embedding and not ends_together(layout)
+            embedding = Kind.EMBEDDING if copied else Kind.EMBEDDING_AGAIN
+            found += map(Block, (embedding, Kind.MERGE, layer, Kind.OUTPUT_AGAIN))
+    return [block for block in found if block.number]
 
 
-def layer_weights(workload: LlmWorkload, layer: int, *, trained: bool = False) -> Weights:
-    """Return the weights of a layer on a rank; with `trained`, those that training changes."""
-    own, added = _layer_weights(workload.model, workload.layout, layer), _adapters(workload)
-    if trained and workload.lora is not None:
+def block_weights(workload: LlmWorkload, kind: Kind, *, trained: bool = False) -> Weights:
+    """Return the weights of a block on a rank; with `trained`, those that training changes."""
+    card, layout = workload.model, workload.layout
+    layer, adapted = kind in LAYER_KINDS, workload.lora is not None
+    added = _adapters(workload) if layer else 0
+    if trained and adapted:
         return Weights(added, 0)
-    return own._replace(dense=own.dense + added)
+    if layer:
+        own = _layer_weights(card, layout, kind)
+        return own._replace(dense=own.dense + added)
+    if kind in (Kind.EMBEDDING_AGAIN, Kind.OUTPUT_AGAIN):
+        return NO_WEIGHTS
+    if kind == Kind.EMBEDDING:
+        return Weights(table_weights(card, layout), 0)
+    if kind == Kind.MERGE:  # with the normalisations of both inputs, and that after the layer
+        return Weights(_part([merge_matrix(card)], layout.tp) + 3 * norm_weights(card) // 2, 0)
+    table = 0 if has_one_table(card, layout) else table_weights(card, layout)
+    return Weights(table + norm_weights(card) // 2, 0)
 
 
 def _adapters(workload: LlmWorkload) -> int:
@@ -122,10 +184,10 @@ def _adapters(workload: LlmWorkload) -> int:
     return sum(_part(pair, workload.layout.tp) for pair in pairs)
 
 
-def _layer_weights(card: Card, layout: Layout, layer: int) -> Weights:
+def _layer_weights(card: Card, layout: Layout, kind: Kind) -> Weights:
     dense = norm_weights(card) + _part(attention_matrices(card), layout.tp)
     experts = card.experts
-    if experts is None or not has_experts(card, layer):
+    if experts is None or kind == Kind.DENSE:
         matrices = network_matrices(card.hidden, card.feed_forward, card.gated)
         return Weights(dense + _part(matrices, layout.tp), 0)
     one = _part(network_matrices(card.hidden, experts.width, card.gated), layout.tp)
@@ -138,50 +200,31 @@ def table_weights(card: Card, layout: Layout) -> int:
     return _part([Matrix(card.hidden, card.vocabulary, "columns")], layout.tp)
 
 
+def ends_together(layout: Layout) -> bool:
+    """Return whether the first and the last chunk are on one stage."""
+    return stage_of(layout, layout.pp * layout.chunks - 1) == 0
+
+
 def has_one_table(card: Card, layout: Layout) -> bool:
     """Return whether a stage has the embedding and the output layer as one matrix."""
-    ends = stage_of(layout, layout.pp * layout.chunks - 1) == 0
-    return card.tied_embedding and card.vocabulary > 0 and ends
+    return card.tied_embedding and card.vocabulary > 0 and ends_together(layout)
 
 
-NO_WEIGHTS = Weights(0, 0)
-
-
-def embedding_weights(workload: LlmWorkload, *, trained: bool = False) -> Weights:
-    """Return the weights of the embedding on a rank, or those that training changes."""
-    if trained and workload.lora is not None:
-        return NO_WEIGHTS
-    return Weights(table_weights(workload.model, workload.layout), 0)
-
-
-def output_weights(workload: LlmWorkload, *, trained: bool = False) -> Weights:
-    """Return the weights of the output layer and of the normalisation before it, on a rank.
-
-    With `trained`, those that training changes.
-    """
-    if trained and workload.lora is not None:
-        return NO_WEIGHTS
-    card, layout = workload.model, workload.layout
-    own = 0 if has_one_table(card, layout) else table_weights(card, layout)
-    return Weights(own + norm_weights(card) // 2, 0)
+def has_two_copies(card: Card, layout: Layout) -> bool:
+    """Return whether the first and the last stage both have the embedding's weights."""
+    both = card.tied_embedding or card.mtp_layers > 0
+    return both and card.vocabulary > 0 and not ends_together(layout)
 
 
 def chunk_weights(workload: LlmWorkload, chunk: Chunk, *, trained: bool = False) -> Weights:
-    """Return the weights of a chunk on a rank, with the embedding or the output layer if it has.
-
-    With `trained`, those that training changes.
-    """
-    card, layout = workload.model, workload.layout
-    own = [
-        Weights(number * each.dense, number * each.expert)
-        for layer, number in alike(card, chunk.layers)
-        for each in (layer_weights(workload, layer, trained=trained),)
-    ]
-    if card.vocabulary and chunk.number == 0:
-        own.append(embedding_weights(workload, trained=trained))
-    if card.vocabulary and chunk.number == layout.pp * layout.chunks - 1:
-        own.append(output_weights(workload, trained=trained))
-    return _sum(own)
+    """Return the weights of a chunk on a rank; with `trained`, those that training changes."""
+    return _sum(
+        [
+            Weights(block.number * each.dense, block.number * each.expert)
+            for block in chunk_blocks(workload.model, workload.layout, chunk)
+            for each in (block_weights(workload, block.kind, trained=trained),)
+        ]
+    )
 
 
 def stage_weights(workload: LlmWorkload, stage: int, *, trained: bool = False) -> Weights:
@@ -214,23 +257,65 @@ def stage_steps(layout: Layout, stage: int, micro_batches: int) -> list[Step]:
     return steps(stage, layout.pp, micro_batches, layout.chunks)
 
 
-def used_units(workload: LlmWorkload, stage: int, order: list[Step]) -> list[Unit]:
-    """Return what a stage gathers before the parts of its steps, in order of use.
+class Use(NamedTuple):
+    """A block in one of the phases of a chunk."""
 
-    There is an entry for the embedding (in the backward phase, if it is trained), each layer, and
-    the forward phase of the output layer. The gradients of weights need no weights.
+    kind: Kind
+    unit: Unit | None
+    """What is gathered before it."""
+
+
+def block_unit(workload: LlmWorkload, kind: Kind, *, forward: bool) -> Unit | None:
+    """Return what is gathered before a block in one of its phases, if anything."""
+    if kind in LAYER_KINDS:
+        return Unit("layer", block_weights(workload, kind))
+    if kind == Kind.MERGE:
+        return Unit("merge", block_weights(workload, kind))
+    if kind == Kind.EMBEDDING_AGAIN and not workload.model.tied_embedding:
+        return Unit("embedding_weights", block_weights(workload, Kind.EMBEDDING))
+    if kind in (Kind.EMBEDDING_AGAIN, Kind.OUTPUT_AGAIN) or (kind == Kind.OUTPUT and not forward):
+        return None
+    own, embeds = block_weights(workload, kind), kind == Kind.EMBEDDING
+    if has_one_table(workload.model, workload.layout):  # what a rank has kept needs no gathering
+        both = _sum([own, block_weights(workload, Kind.OUTPUT)])
+        own = both if embeds and forward else NO_WEIGHTS
+    return Unit("embedding_weights" if embeds else "output_weights", own)
+
+
+Uses = Mapping[tuple[int, bool], Sequence[Use]]
+"""The blocks of each chunk of a stage in the order of a phase: forward, or not."""
+
+
+def stage_uses(workload: LlmWorkload, stage: int) -> Uses:
+    """Return the blocks of a stage, with what is gathered before them.
+
+    The embedding has a backward phase if it is trained.
     """
-    own = stage_chunks(workload.model, workload.layout, stage)
-    passes = {
-        (place, forward): _pass(workload, chunk, forward)
-        for place, chunk in enumerate(own)
-        for forward in (True, False)
-    }
+    card, layout = workload.model, workload.layout
+    found: dict[tuple[int, bool], list[Use]] = {}
+    for place, chunk in enumerate(stage_chunks(card, layout, stage)):
+        blocks = chunk_blocks(card, layout, chunk)
+        for forward in (True, False):
+            found[place, forward] = [
+                Use(kind, block_unit(workload, kind, forward=forward))
+                for kind, number in (blocks if forward else blocks[::-1])
+                for _ in range(number)
+                if forward or kind not in EMBEDDING_KINDS or workload.lora is None
+            ]
+    return found
+
+
+def used_units(uses: Uses, order: Iterable[Step]) -> list[Unit]:
+    """Return what a stage gathers before the blocks of its steps, in order of use.
+
+    The gradients of weights need no weights.
+    """
     return [
-        unit
+        use.unit
         for step in order
         if step.kind != Pass.WEIGHTS
-        for unit in passes[step.chunk, step.forward]
+        for use in uses[step.chunk, step.forward]
+        if use.unit is not None
     ]
 
 
@@ -258,29 +343,16 @@ def gathered_weights(
         return 0
     # From twice the stages on, further micro-batches only repeat the order.
     order = stage_steps(layout, stage, min(micro_batches, 2 * layout.pp))
-    units = used_units(workload, stage, order)
+    units = used_units(stage_uses(workload, stage), order)
     ahead, table = workload.overlap.prefetch + 1, 0
-    if has_one_table(card, layout):  # it is there all the time
-        table = _shared(units[0].weights, ranks)
-        units = [unit for unit in units if unit.name != units[0].name]
+    # A table that is there all the time, or during all modules for further tokens.
+    kept = "embedding_weights" if has_one_table(card, layout) else "output_weights"
+    if has_one_table(card, layout) or card.mtp_layers:
+        table = max((_shared(one.weights, ranks) for one in units if one.name == kept), default=0)
+        units = [unit for unit in units if unit.name != kept]
     sizes = [_shared(unit.weights, ranks) for unit in units]
     starts = range(max(1, len(sizes) - ahead + 1))
     return table + max(sum(sizes[at : at + ahead]) for at in starts)
-
-
-def _pass(workload: LlmWorkload, chunk: Chunk, forward: bool) -> list[Unit]:
-    """Return the units of a chunk in order of use, in one of the phases."""
-    card, layout = workload.model, workload.layout
-    units = [Unit("layer", layer_weights(workload, layer)) for layer in chunk.layers]
-    embedding, output = embedding_weights(workload), output_weights(workload)
-    if has_one_table(card, layout):  # what a rank has kept needs no gathering
-        embedding = Weights(embedding.dense + output.dense, 0) if forward else NO_WEIGHTS
-        output = NO_WEIGHTS
-    if card.vocabulary and chunk.number == 0 and (forward or workload.lora is None):
-        units.insert(0, Unit("embedding_weights", embedding))
-    if card.vocabulary and forward and chunk.number == layout.pp * layout.chunks - 1:
-        units.append(Unit("output_weights", output))
-    return units if forward else units[::-1]
 
 
 def _shared(weights: Weights, ranks: tuple[int, int]) -> int:
@@ -345,14 +417,15 @@ def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     """Return the activations of the micro-batches in flight, between forward and backward."""
     card, layout = workload.model, workload.layout
     in_flight = _in_flight(layout, stage, micro_batches)
+    blocks = [chunk_blocks(card, layout, chunk) for chunk in stage_chunks(card, layout, stage)]
     most = max(
-        sum(number * layer_activations(workload, layer) for layer, number in alike(card, layers))
-        for layers in {chunk.layers for chunk in stage_chunks(card, layout, stage)}
+        sum(block.number * block_activations(workload, block.kind) for block in own)
+        for own in blocks
     )
     tokens = workload.micro_batch * card.sequence // layout.cp
-    last = stage == layout.pp - 1
-    logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4) if last else 0
-    return in_flight * most + logits
+    outputs = sum(block.kind in OUTPUT_KINDS for own in blocks for block in own)
+    logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4)
+    return in_flight * most + outputs * logits
 
 
 def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
@@ -365,12 +438,21 @@ def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
     return min(ahead + 1, micro_batches * layout.chunks)
 
 
-def layer_activations(workload: LlmWorkload, layer: int) -> int:
-    """Return the bytes that a layer keeps of a micro-batch for its backward phase."""
+def block_activations(workload: LlmWorkload, kind: Kind) -> int:
+    """Return the bytes that a block keeps of a micro-batch for its backward phase.
+
+    Logits are not among them, as the backward phase follows at once.
+    """
+    if kind not in (*LAYER_KINDS, Kind.MERGE):
+        return 0
     card, layout = workload.model, workload.layout
     tokens = workload.micro_batch * card.sequence // layout.cp
     shared = tokens // layout.tp
     between = shared if layout.sequence_parallel else tokens
+    if kind == Kind.MERGE:  # both inputs, before and after their normalisations
+        return (
+            (2 if workload.recompute in ("light", "full") else 4) * between * card.hidden * ELEMENT
+        )
     if workload.recompute == "full":
         return between * card.hidden * ELEMENT
     query, value = head_widths(card)
@@ -390,7 +472,7 @@ def layer_activations(workload: LlmWorkload, layer: int) -> int:
             kept = sum(matrix.columns for matrix in attention_matrices(card)[:-1:2])
     network_bytes = network * ELEMENT - factors * (workload.kept_activation == "8 bits")
     experts = card.experts
-    if experts is not None and has_experts(card, layer):
+    if experts is not None and kind == Kind.EXPERTS:
         routed = routed_tokens(workload, shared)
         assigned = shared * experts.top_k if routed is None else routed.most
         inner = shared * experts.shared * network_bytes * experts.width

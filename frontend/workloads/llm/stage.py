@@ -13,23 +13,23 @@ from functools import partial
 from typing import NamedTuple
 
 from frontend.collectives.program.program import block_units
-from frontend.models.transformer import has_experts
 from frontend.workloads.llm.grid import Grid, Groups
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import ELEMENT, Operators, Times
 from frontend.workloads.llm.partition import (
-    Chunk,
+    EMBEDDING_KINDS,
+    OUTPUT_KINDS,
+    Kind,
     Unit,
     Weights,
+    block_weights,
     chunk_weights,
     chunks,
-    embedding_weights,
-    has_one_table,
-    layer_weights,
-    output_weights,
+    has_two_copies,
     stage_chunks,
     stage_of,
     stage_steps,
+    stage_uses,
     stage_weights,
     table_weights,
     used_units,
@@ -124,8 +124,8 @@ class WeightGradient(NamedTuple):
 
     name: str
     duration_ps: int | Sequence[int]
-    gathers: bool
-    """Whether the tokens of the ranks of tp come together for it."""
+    gathers: int
+    """How wide the input is for which the ranks of tp come together; 0: they do not."""
 
 
 def divided(duration_ps: int, ways: int) -> list[int]:
@@ -133,8 +133,8 @@ def divided(duration_ps: int, ways: int) -> list[int]:
     return [duration_ps * (one + 1) // ways - duration_ps * one // ways for one in range(ways)]
 
 
-class LayerBuilder:
-    """Appends layers to the stream of a stage.
+class BlockBuilder:
+    """Appends blocks of the model to the stream of a stage.
 
     With sequence parallelism, each half of a layer gathers the tokens of the ranks of tp before its
     matrices and scatters the sums after them; the backward phase does the opposite, and gathers the
@@ -163,10 +163,36 @@ class LayerBuilder:
         """Whether gradients of weights have a step of their own."""
         self._later: list[WeightGradient] = []
 
-    def forward(self, layer: int) -> None:
-        """Append the forward phase of a layer."""
+    def forward(self, kind: Kind) -> None:
+        """Append the forward phase of a block."""
+        if kind in EMBEDDING_KINDS:
+            self._embed()
+        elif kind == Kind.MERGE:
+            self._merge()
+        elif kind in OUTPUT_KINDS:
+            self._output()
+        else:
+            self._layer(kind)
+
+    def backward(self, kind: Kind) -> None:
+        """Append the backward phase of a block."""
+        if kind in EMBEDDING_KINDS:
+            self._embed_backward()
+        elif kind in OUTPUT_KINDS:
+            self._output_backward()
+        else:
+            if self.workload.recompute == "full":
+                self.stream.recomputes = True
+                self.forward(kind)
+                self.stream.recomputes = False
+            if kind == Kind.MERGE:
+                self._merge_backward()
+            else:
+                self._layer_backward(kind)
+
+    def _layer(self, kind: Kind) -> None:
         self._attention()
-        if has_experts(self.workload.model, layer):
+        if kind == Kind.EXPERTS:
             self._experts()
         else:
             self.gather("feed_forward")
@@ -174,46 +200,52 @@ class LayerBuilder:
             self.stream.compute("feed_forward", "forward", duration, self.launches.network)
             self.scatter("feed_forward")
 
-    def backward(self, layer: int) -> None:
-        """Append the backward phase of a layer."""
-        if self.workload.recompute == "full":
-            self.stream.recomputes = True
-            self.forward(layer)
-            self.stream.recomputes = False
-        if has_experts(self.workload.model, layer):
+    def _layer_backward(self, kind: Kind) -> None:
+        if kind == Kind.EXPERTS:
             self._experts_backward()
         else:
             self.halved("feed_forward", self.operators.network, self.launches.network)
         self._attention_backward()
 
-    def embed(self) -> None:
-        """Append the look-up of the tokens' vectors."""
+    def _embed(self) -> None:
         duration = self.operators.embedding.forward
         self.stream.compute("embedding", "forward", duration, self.launches.embedding)
         self.scatter("embedding")
 
-    def embed_backward(self) -> None:
-        """Append the gradient of the embedding."""
+    def _embed_backward(self) -> None:
         self.gather("embedding", "gradient_all_gather")
         duration = self.operators.embedding.weight_gradient
         self.stream.compute("embedding", "gradient", duration, self.launches.embedding)
 
-    def output(self) -> None:
-        """Append the forward phase of the output layer, with the loss."""
+    def _merge(self) -> None:
+        """Append the projection; it counts as the output layer.
+
+        Its input is twice as wide as its result, of which each rank of tp has some columns.
+        """
+        self.gather("output", "merge_all_gather", width=2)
+        self.stream.compute("output", "merge", self.operators.merge.forward, self.launches.merge)
+        self._tensor("all_gather", "output.result_all_gather")
+
+    def _merge_backward(self) -> None:
+        times = self.operators.merge
+        self.gather("output", "gradient_all_gather")
+        self.input_gradient("output", times.input_gradient, self.launches.merge, width=2)
+        self.weight_gradient("output", times.weight_gradient, width=2)
+
+    def _output(self) -> None:
         self.gather("output")
         duration = self.operators.output.forward
         self.stream.compute("output", "forward", duration, self.launches.output)
 
-    def output_backward(self) -> None:
-        """Append the backward phase of the output layer."""
+    def _output_backward(self) -> None:
         duration = self.operators.output.input_gradient
         self.input_gradient("output", duration, self.launches.output)
         self.weight_gradient("output", self.operators.output.weight_gradient)
 
-    def gather(self, name: str, also: str = "") -> None:
-        """Bring the tokens of the ranks of tp together."""
+    def gather(self, name: str, also: str = "", width: int = 1) -> None:
+        """Bring tokens of ranks of tp together, with `width` times the elements between layers."""
         if self.spread:
-            self._tensor("all_gather", f"{name}.{also or 'all_gather'}")
+            self._tensor("all_gather", f"{name}.{also or 'all_gather'}", width)
 
     def scatter(self, name: str) -> None:
         """Add up what the ranks of tp computed, and share the tokens again."""
@@ -226,36 +258,35 @@ class LayerBuilder:
         self.input_gradient(name, times.input_gradient, launch_ps)
         self.weight_gradient(name, times.weight_gradient)
 
-    def input_gradient(self, name: str, duration: int, launch_ps: int) -> None:
+    def input_gradient(self, name: str, duration: int, launch_ps: int, width: int = 1) -> None:
         """Append the gradient of the input; its sum overlaps the gradient of the weights.
 
-        The host launches both gradients.
+        The host launches both gradients. The input has `width` times the elements between layers.
         """
         operation = "reduce_scatter" if self.spread else "all_reduce"
         if self.splits:
             self.stream.compute(name, "input_gradient", duration, launch_ps)
-            self._tensor(operation, f"{name}.gradient_{operation}")
+            self._tensor(operation, f"{name}.gradient_{operation}", width)
             return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
-        regathered = None
+        regathered, size = None, width * self.operators.hidden_bytes
         if self.spread and self._needs_input(name):
-            size = self.operators.hidden_bytes
             again = Transfer("tp", "all_gather", self.groups["tp"], size)
             regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
         done = self.stream.compute(name, "input_gradient", duration, launch_ps)
-        size = self.operators.hidden_bytes
         summed = Transfer("tp", operation, self.groups["tp"], size)
         node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
         self._summed = [] if node is None else [node]
         if regathered is not None:
             self.stream.join([regathered])
 
-    def weight_gradient(self, name: str, duration: int) -> None:
+    def weight_gradient(self, name: str, duration: int, width: int = 1) -> None:
         """Append the gradient of the weights; what follows waits for the input's gradient, too."""
         trained = duration > 0 or self.workload.lora is None
         if self.splits:
             if trained:
-                self._later.append(WeightGradient(name, duration, self._needs_input(name)))
+                gathers = width if self._needs_input(name) else 0
+                self._later.append(WeightGradient(name, duration, gathers))
             return
         if trained:
             self.stream.compute(name, "weight_gradient", duration)
@@ -275,7 +306,7 @@ class LayerBuilder:
         """Append gradients of weights."""
         for name, duration, gathers in parts:
             if gathers:
-                self.gather(name, "input_all_gather")
+                self.gather(name, "input_all_gather", gathers)
             self.stream.compute(name, "weight_gradient", duration)
 
     def _attention(self) -> None:
@@ -409,7 +440,7 @@ class LayerBuilder:
         done = stream.compute("experts", "input_gradient", inputs, self.launches.experts)
         if self.splits:
             self._expert_tokens("reduce_scatter", "gradient_reduce_scatter")
-            self._later.append(WeightGradient("experts", weights, gathers=False))
+            self._later.append(WeightGradient("experts", weights, gathers=0))
         else:
             # The gradients of the tokens travel while those of the weights are computed.
             summed = self._of_experts("reduce_scatter")
@@ -452,8 +483,9 @@ class LayerBuilder:
         each = zip(self.expert_groups, self.operators.expert_bytes, strict=True)
         return [Transfer("tp", operation, groups, size) for groups, size in each]
 
-    def _tensor(self, operation: str, name: str) -> None:
-        transfer = Transfer("tp", operation, self.groups["tp"], self.operators.hidden_bytes)
+    def _tensor(self, operation: str, name: str, width: int = 1) -> None:
+        size = width * self.operators.hidden_bytes
+        transfer = Transfer("tp", operation, self.groups["tp"], size)
         self.stream.wait(transfer, name, self.workload.overlap.tp)
 
     def _context(self, operation: str, name: str) -> None:
@@ -479,10 +511,9 @@ def build(workload: LlmWorkload, grid: Grid, micro_batches: int) -> Plan:
 
 
 def _update(workload: LlmWorkload, grid: Grid, stages: list[_Stage]) -> None:
-    """Add up the gradients of a tied embedding on the first and the last stage, and update."""
+    """Add up the gradients of an embedding that the first and the last stage have, and update."""
     ends = (stages[0], stages[-1])
-    one = has_one_table(workload.model, workload.layout)
-    if workload.model.tied_embedding and not one and workload.lora is None:
+    if has_two_copies(workload.model, workload.layout) and workload.lora is None:
         size = table_weights(workload.model, workload.layout) * workload.gradient_element
         if size:
             groups = grid.across((0, len(stages) - 1))
@@ -512,7 +543,8 @@ class _Stage:
         self.last_chunk = len(chunks(workload.model, layout)) - 1
         self.chunks = stage_chunks(workload.model, layout, stage)
         self.order = stage_steps(layout, stage, micro_batches)
-        self.coming = used_units(workload, stage, self.order)
+        self.uses = stage_uses(workload, stage)
+        self.coming = used_units(self.uses, self.order)
         self.weights = stage_weights(workload, stage, trained=True)
         by = ["ep"] if operators.routed is not None else []
         if layout.cp_exchange == "ring":
@@ -520,7 +552,7 @@ class _Stage:
         parts = grid.parts(stage, *by)
         launch_ps = Launches(workload).operator
         self.stream = Stream(plan, workload.algorithms, parts, grid.ranks, launch_ps)
-        self.layers = LayerBuilder(operators, grid, stage, self.stream)
+        self.blocks = BlockBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
         # Gradients of weights that are left of a chunk and micro-batch, with what to reduce then.
         self.later: dict[tuple[int, int], list[tuple[Weights, list[WeightGradient]]]] = {}
@@ -560,58 +592,34 @@ class _Stage:
         node = self.stream.collective(number, "pp", "embedding.all_reduce", self.stream.after)
         self.stream.join([node])
 
-    def _layers(self, step: Step) -> range:
-        layers = self.chunks[step.chunk].layers
-        return layers if step.forward else layers[::-1]
-
     def _compute(self, step: Step) -> None:
-        if step.forward:
-            self._forward(step, self.chunks[step.chunk])
-        else:
-            self.layers.splits = step.kind == Pass.INPUT
-            self._backward(step, self.chunks[step.chunk])
-
-    def _forward(self, step: Step, chunk: Chunk) -> None:
-        if step.micro_batch == 0:
+        if step.forward and step.micro_batch == 0:
             self.stream.join(self.arriving.get(step.chunk, ()))
-        if chunk.number == 0 and self.workload.model.vocabulary:
-            self._await_weights()
-            self.layers.embed()
-        for layer in self._layers(step):
-            self._await_weights()
-            self.layers.forward(layer)
-        if chunk.number == self.last_chunk and self.workload.model.vocabulary:
-            self._await_weights()
-            self.layers.output()
-
-    def _backward(self, step: Step, chunk: Chunk) -> None:
-        layers, workload = self.layers, self.workload
-        if chunk.number == self.last_chunk and workload.model.vocabulary:
-            layers.output_backward()
-            self._collect(step, output_weights(workload, trained=True))
-        for layer in self._layers(step):
-            self._await_weights()
-            layers.backward(layer)
-            self._collect(step, layer_weights(workload, layer, trained=True))
-        if chunk.number == 0 and workload.model.vocabulary and workload.lora is None:
-            self._await_weights()
-            layers.embed_backward()
-            self._collect(step, embedding_weights(workload))
-        if self._reduces(step) and not layers.splits:
+        if not step.forward:
+            self.blocks.splits = step.kind == Pass.INPUT
+        for use in self.uses[step.chunk, step.forward]:
+            if use.unit is not None:
+                self._await_weights()
+            if step.forward:
+                self.blocks.forward(use.kind)
+            else:
+                self.blocks.backward(use.kind)
+                self._collect(step, block_weights(self.workload, use.kind, trained=True))
+        if not step.forward and self._reduces(step) and not self.blocks.splits:
             self.data.flush(self.stream.last)
 
     def _collect(self, step: Step, weights: Weights) -> None:
         """Reduce gradients after the latest computation, or after one that is done later."""
-        if self.layers.splits:
+        if self.blocks.splits:
             left = self.later.setdefault((step.chunk, step.micro_batch), [])
-            left.append((weights, self.layers.take_weights()))
+            left.append((weights, self.blocks.take_weights()))
         elif self._reduces(step):
             self.data.collect(weights, self.stream.last)
 
     def _weight_gradients(self, step: Step) -> None:
         """Compute the gradients of weights that the backward step of a micro-batch has left."""
         for weights, parts in self.later.pop((step.chunk, step.micro_batch)):
-            self.layers.later_gradients(parts)
+            self.blocks.later_gradients(parts)
             if self._reduces(step):
                 self.data.collect(weights, self.stream.last)
         if self._reduces(step):

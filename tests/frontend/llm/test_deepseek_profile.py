@@ -12,7 +12,7 @@ import pytest
 from frontend import load_scenario
 from frontend.models.transformer import network_matrices
 from frontend.workloads.llm.operators import Operators
-from frontend.workloads.llm.partition import layer_activations
+from frontend.workloads.llm.partition import Kind, block_activations
 from frontend.workloads.llm.workload import LlmWorkload
 
 from .llms import scenario
@@ -101,5 +101,5 @@ def test_what_is_computed_again_is_not_kept():
     inputs = 8 * tokens * (2 * 2048 + hidden) + tokens * 2 * 2048
     attention = 1536 + 512 + 64 + 128 * 128
     expected = 2 * (tokens * (2 * hidden + attention) + inputs)
-    assert layer_activations(AS_TRAINED, 60) == expected
-    assert expected < layer_activations(workload(), 60)
+    assert block_activations(AS_TRAINED, Kind.EXPERTS) == expected
+    assert expected < block_activations(workload(), Kind.EXPERTS)
