@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from frontend import network_api_pb2 as api
 from frontend.collectives import ALGORITHMS, Op
 from frontend.collectives.algorithms import ring
+from frontend.collectives.algorithms.nccl import Place
 from frontend.collectives.program.composition import (
     AnyProgram,
     Composition,
@@ -55,6 +56,11 @@ BUILT: list[tuple[str, str, int, Changes]] = [
     ("dbt", "all_reduce", 7, {"segments": 5}),
     ("dbt", "all_reduce", 2, {"segments": 3, "pairs": 2}),
     ("hierarchical", "all_reduce", 5, {"local_size": 1, "segments": 2}),
+    *(
+        ("nccl", operation, 6, {"place": Place(local, heads, lasts)})
+        for operation in ("all_reduce", "reduce_scatter", "all_gather")
+        for local, heads, lasts in ((3, (0, 2), ()), (3, (1,), (0,)), (1, (0,), ()))
+    ),
 ]
 
 
