@@ -31,25 +31,40 @@ class Switches(NamedTuple):
     neighbours: Ints
     ranks: int
     near: dict[int, list[int]]
-    """The switches at which a rank is, sorted, of the ranks that were asked for."""
+    """The switches that reduce, sorted, that were found from a rank or from a switch next to it."""
 
-    def at(self, rank: int) -> list[int]:
-        """Return the switches that reduce at which a rank is, sorted."""
-        if rank not in self.near:
-            self.near[rank] = self._reached(rank)
-        return self.near[rank]
+    def at(self, node: int) -> list[int]:
+        """Return the switches that reduce at which a rank is, sorted; also those of a switch."""
+        if node not in self.near:
+            self.near[node] = sorted(
+                self._around(node) if node < self.ranks else self._reached(node)
+            )
+        return self.near[node]
 
-    def _reached(self, rank: int) -> list[int]:
-        found, seen, waiting = set[int](), {rank}, [rank]
+    def _around(self, rank: int) -> set[int]:
+        """Return what is found from a rank; ranks at the same switch share what is behind it."""
+        found = set[int]()
+        for other in self._after(rank):
+            if self.reduces[other]:
+                found.add(other)
+            elif other >= self.ranks:
+                found.update(self.at(other))
+        return found
+
+    def _reached(self, switch: int) -> set[int]:
+        found, seen, waiting = set[int](), {switch}, [switch]
         while waiting:
-            node = waiting.pop()
-            for other in self.neighbours[self.begin[node] : self.begin[node + 1]].tolist():
+            for other in self._after(waiting.pop()):
                 if self.reduces[other]:
                     found.add(other)
                 elif other >= self.ranks and other not in seen:
                     seen.add(other)
                     waiting.append(other)
-        return sorted(found)
+        return found
+
+    def _after(self, node: int) -> list[int]:
+        after: list[int] = self.neighbours[self.begin[node] : self.begin[node + 1]].tolist()
+        return after
 
 
 @lru_cache(maxsize=2)

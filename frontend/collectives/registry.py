@@ -38,7 +38,7 @@ def always_works(setting: Setting) -> None:
 
 
 MOST_STEPS = 2**32 - 1
-"""Steps of a program that the simulator can number; ns3-scratch/stream/piece-validator.h has it."""
+"""Steps of a program that the simulator can number, as in `program-validator.cc` of the stream."""
 
 
 MOST_WRITTEN_STEPS = 2**25
@@ -49,12 +49,12 @@ MOST_BUILT_STEPS = 2**24
 """Steps of a program that is built message by message, which takes twice the memory for each."""
 
 
-def require_numbers(members: int, steps: int) -> None:
-    """Raise StepsError if members with some steps each have more than can be numbered.
+def require_numbers(turns: int, steps: int, block: int = 1) -> None:
+    """Raise StepsError if blocks of ranks with some steps each have more than can be numbered.
 
-    The number of a step of a member is that of the step, and as many bits as members need.
+    The number of a step of a block is that of the step, and as many bits as blocks need.
     """
-    places, of_ranks = _padded(members, "ranks")
+    places, of_ranks = _padded(turns, "ranks" if block == 1 else f"blocks of {block} ranks")
     if steps * places > MOST_STEPS:
         raise StepsError(
             f"{steps} steps of each of {of_ranks} need {steps * places} numbers, and the simulator "

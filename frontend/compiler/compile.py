@@ -92,7 +92,7 @@ def _add_steps(record: api.Program, program: Stepped, connections: Connections |
     if isinstance(program, Rotation):
         steps = program.op.size
         columns = {name: getattr(program, name) for name in _TURNED} | {
-            "step_begin": np.array([0, steps]),
+            "step_begin": program.step_begin,
             "phase": np.zeros(steps, np.uint32),
             "dep_begin": starts(program.edges[:, 0], steps),
             "dep": program.edges[:, 1],

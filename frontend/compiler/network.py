@@ -59,10 +59,12 @@ def flows(program: AnyProgram) -> Flows:
     sends = np.flatnonzero(program.op == Op.SEND)
     route = program.route[sends] if program.route.size else np.zeros(sends.size, np.uint32)
     if isinstance(program, Rotation):
-        own = _distinct(np.stack([np.zeros_like(route), program.peer[sends], route], axis=1))
-        member = np.repeat(np.arange(program.group_size), len(own))
-        ahead, route = np.tile(own[:, 1:], (program.group_size, 1)).T
-        return _distinct(np.stack([member, (member + ahead) % program.group_size, route], axis=1))
+        member = np.searchsorted(program.step_begin, sends, side="right") - 1
+        own = _distinct(np.stack([member, program.peer[sends], route], axis=1))
+        turned = np.repeat(own[None], program.turns, axis=0)
+        turned[:, :, :2] += np.arange(program.turns)[:, None, None] * program.block
+        turned[:, :, 1] %= program.group_size
+        return _distinct(turned.reshape(-1, 3))
     return _distinct(np.stack([program.members()[sends], program.peer[sends], route], axis=1))
 
 

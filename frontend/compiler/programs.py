@@ -108,7 +108,7 @@ def _accesses(program: AnyProgram) -> int:
         return sum(piece.groups * _accesses(piece.program) for piece in program.pieces)
     turns = 1
     if isinstance(program, Rotation):
-        turns = program.group_size
+        turns = program.turns
     elif isinstance(program, Repetition):
         turns = program.times
     return turns * int(program.count.sum(dtype="int64"))
@@ -315,7 +315,7 @@ def _require_numbers(program: AnyProgram) -> None:
     """Raise StepsError if the simulator cannot number the steps of a program."""
     for part in parts_of(program) or (program,):
         if isinstance(part, Rotation):
-            require_numbers(part.group_size, part.op.size)
+            require_numbers(part.turns, part.op.size, part.block)
         elif isinstance(part, Repetition):
             require_repeated_numbers(part.op.size, part.times)
 

@@ -4,11 +4,12 @@
 
 #include "stream/stream-fields.h"
 #include "stream/validators.h"
+#include "support/disjoint-sets.h"
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosim
@@ -42,8 +43,9 @@ class ProgramValidator
         {
             return;
         }
+        RequireTurns();
         RequireSlices(program.stepBegin,
-                      program.IsRotation() ? 1 : program.groupSize,
+                      program.GetBlock(),
                       program.op.size(),
                       {m_where, "step_begin"});
         RequireSlices(program.depBegin,
@@ -117,6 +119,17 @@ class ProgramValidator
         }
     }
 
+    /// Check that the members with steps divide the others.
+    void RequireTurns() const
+    {
+        const Program& p = m_program;
+        Require(!p.IsRotation() ||
+                    (p.stepBegin.size() > 1 && p.groupSize % (p.stepBegin.size() - 1) == 0),
+                "{}step_begin of a rotation has {} entries, but one more than a divisor of the {} "
+                "members is expected",
+                {m_where, p.stepBegin.size(), p.groupSize});
+    }
+
     /// Check that the members of a rotation are connected, and that its steps can be numbered.
     void ValidateRotation() const
     {
@@ -124,18 +137,38 @@ class ProgramValidator
         Require(p.phaseDimension.size() == 1,
                 "{}a rotation has {} phases, but 1 is expected",
                 {m_where, p.phaseDimension.size()});
-        Require(p.op.size() * std::bit_ceil(p.groupSize) <= MAX_STEPS,
-                "{}{} steps of each of {} members are more than the {} that are accepted",
-                {m_where, p.op.size(), p.groupSize, MAX_STEPS});
-        uint32_t common = p.groupSize;
-        for (uint32_t i = 0; i < p.op.size(); ++i)
-        {
-            common = p.op[i] == StepOp::SEND ? std::gcd(common, p.peer[i]) : common;
-        }
-        Require(common == 1,
+        Require(p.op.size() * std::bit_ceil(p.GetTurns()) <= MAX_STEPS,
+                "{}{} turns of {} steps are more than the {} that are accepted",
+                {m_where, p.GetTurns(), p.op.size(), MAX_STEPS});
+        const uint32_t groups = CountGroups();
+        Require(groups == 1,
                 "{}the members of a rotation exchange messages in {} separate groups, but 1 is "
                 "expected",
-                {m_where, common});
+                {m_where, groups});
+    }
+
+    /// @return the number of sets of members of a rotation that exchange messages
+    uint32_t CountGroups() const
+    {
+        const Program& p = m_program;
+        DisjointSets sets(p.groupSize);
+        uint32_t groups = p.groupSize;
+        std::pair<uint32_t, uint32_t> last{p.groupSize, 0};
+        for (uint32_t i = 0; i < p.op.size() && groups > 1; ++i)
+        {
+            const std::pair<uint32_t, uint32_t> ends(m_member[i], p.peer[i]);
+            if (p.op[i] != StepOp::SEND || ends == last)
+            {
+                continue;
+            }
+            last = ends;
+            for (uint64_t moved = 0; moved < p.groupSize; moved += p.GetBlock())
+            {
+                const auto peer = static_cast<uint32_t>((moved + ends.second) % p.groupSize);
+                groups -= sets.Unite(ends.first + static_cast<uint32_t>(moved), peer) ? 1 : 0;
+            }
+        }
+        return groups;
     }
 
     /// Check that the steps of a repetition can be numbered.
@@ -159,7 +192,7 @@ class ProgramValidator
         uint64_t last = first; // the largest address
         if (turn != 0)
         {
-            const uint64_t region = uint64_t{m_program.groupSize} * turn;
+            const uint64_t region = uint64_t{m_program.GetTurns()} * turn;
             last = first - first % region + region - turn + first % turn;
         }
         last += uint64_t{m_program.GetRepeats() - 1} * m_program.repeatStep;
@@ -214,10 +247,11 @@ class ProgramValidator
             const bool opposite =
                 isSend ? p.op[matching] == StepOp::RECV || p.op[matching] == StepOp::RECV_REDUCE
                        : p.op[matching] == StepOp::SEND;
-            const bool isPeer =
-                p.IsRotation() ? (uint64_t{p.peer[i]} + p.peer[matching]) % p.groupSize == 0
-                               : m_member[matching] == p.peer[i] && p.peer[matching] == m_member[i];
-            return opposite && p.target[matching] == i && isPeer;
+            // the member of the matching step is turned to the peer, and its peer with it
+            const uint32_t member = p.peer[i] % p.GetBlock();
+            const uint64_t back = uint64_t{p.peer[matching]} + p.peer[i] - member;
+            return opposite && p.target[matching] == i && m_member[matching] == member &&
+                   back % p.groupSize == m_member[i];
         };
         if (matching >= p.op.size() || !isMatch())
         {

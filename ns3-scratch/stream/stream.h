@@ -581,10 +581,22 @@ struct Program
         return static_cast<uint32_t>(after - stepBegin.begin()) - 1;
     }
 
-    /// @return true if the steps are those of member 0, and the other members turn them
+    /// @return true if the steps are those of the first members, and the other members turn them
     bool IsRotation() const
     {
         return !offsetTurn.empty() || !targetTurn.empty();
+    }
+
+    /// @return the number of members that have steps here: of a rotation, those of its first turn
+    uint32_t GetBlock() const
+    {
+        return IsRotation() ? static_cast<uint32_t>(stepBegin.size()) - 1 : groupSize;
+    }
+
+    /// @return how often the members turn the steps of the first ones, the first ones included
+    uint32_t GetTurns() const
+    {
+        return groupSize / GetBlock();
     }
 
     /// @return true if the steps are those of the first of several repetitions

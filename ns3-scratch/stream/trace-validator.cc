@@ -55,7 +55,7 @@ class Exchanges
     }
 
   private:
-    /// @return the exchanges of a program's own steps; of a rotation, those of member 0
+    /// @return the exchanges of a program's own steps; of a rotation, those of its first members
     static std::vector<Exchange> Find(const Program& p)
     {
         std::vector<Exchange> found;
@@ -79,15 +79,15 @@ class Exchanges
     template <typename Function>
     void ForEachOwn(const Program& program, const Function& f) const
     {
-        const uint32_t turns = program.IsRotation() ? program.groupSize : 1;
-        for (uint32_t turn = 0; turn < turns; ++turn)
+        for (uint32_t moved = 0; moved < program.groupSize; moved += program.GetBlock())
         {
             for (const auto& [pair, route] : m_own[program.id])
             {
                 const auto peer = static_cast<uint32_t>(pair);
                 const auto member = static_cast<uint32_t>(pair >> 32);
-                f(member + turn,
-                  turn < program.groupSize - peer ? peer + turn : peer + turn - program.groupSize,
+                f(member + moved,
+                  moved < program.groupSize - peer ? peer + moved
+                                                   : peer + moved - program.groupSize,
                   route);
             }
         }

@@ -34,12 +34,13 @@ class DisjointSets
         return id;
     }
 
-    /// Unite the sets of two ids.
-    void Unite(uint32_t a, uint32_t b)
+    /// Unite the sets of two ids. @return whether they were different
+    bool Unite(uint32_t a, uint32_t b)
     {
         a = Find(a);
         b = Find(b);
         m_parent[a > b ? a : b] = a > b ? b : a;
+        return a != b;
     }
 
   private:

@@ -5,7 +5,6 @@
 #include "symmetry/member-steps.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace cosim
 {
@@ -18,25 +17,12 @@ uint64_t
 CountSteps(const std::vector<Program>& programs, const Program& program)
 {
     uint64_t steps = uint64_t{program.op.size()} * program.GetRepeats();
-    steps *= program.IsRotation() ? program.groupSize : 1;
+    steps *= program.GetTurns();
     for (const Piece& piece : program.pieces)
     {
         steps += piece.groups * CountSteps(programs, programs[piece.program]);
     }
     return steps;
-}
-
-/// @return whether the messages of a rotation connect all its members
-bool
-IsConnected(const Program& rotation)
-{
-    uint32_t divisor = rotation.groupSize;
-    for (std::size_t step = 0; step < rotation.op.size(); ++step)
-    {
-        divisor =
-            rotation.op[step] == StepOp::SEND ? std::gcd(divisor, rotation.peer[step]) : divisor;
-    }
-    return divisor == 1;
 }
 
 } // namespace
@@ -51,24 +37,27 @@ MemberSteps::List(const std::vector<Program>& programs, uint32_t program)
     }
     MemberSteps steps;
     steps.m_steps.resize(what.groupSize);
-    const bool isListed =
-        what.pieces.empty() ? steps.AddOwn(what) : steps.AddPieces(programs, what);
-    return isListed ? std::optional(std::move(steps)) : std::nullopt;
+    if (what.pieces.empty())
+    {
+        steps.AddOwn(what);
+    }
+    else if (!steps.AddPieces(programs, what))
+    {
+        return std::nullopt;
+    }
+    return steps;
 }
 
-/// Add the steps of a program without pieces. @return whether they have the same parts as a table
-bool
+/// Add the steps of a program without pieces.
+void
 MemberSteps::AddOwn(const Program& program)
 {
-    const bool isRotation = program.IsRotation();
-    if (isRotation && !IsConnected(program))
-    {
-        return false; // a rotation is one part, a table would have several
-    }
+    const uint32_t block = program.GetBlock();
     for (uint32_t member = 0; member < program.groupSize; ++member)
     {
-        const uint32_t begin = program.stepBegin[isRotation ? 0 : member];
-        const uint32_t end = program.stepBegin[isRotation ? 1 : member + 1];
+        const uint32_t own = member % block;
+        const uint32_t begin = program.stepBegin[own];
+        const uint32_t end = program.stepBegin[own + 1];
         for (uint32_t turn = 0; turn < program.GetRepeats(); ++turn)
         {
             for (uint32_t s = begin; s < end; ++s)
@@ -79,12 +68,11 @@ MemberSteps::AddOwn(const Program& program)
                           .route = program.route.empty() ? 0 : program.route[s]};
                 if (step.HasPeer())
                 {
-                    step.peer = isRotation ? (program.peer[s] + member) % program.groupSize
-                                           : program.peer[s];
+                    step.peer = (program.peer[s] + member - own) % program.groupSize;
                 }
                 if (step.op == StepOp::SEND)
                 {
-                    const uint32_t owner = isRotation ? 0 : program.GetOwner(program.target[s]);
+                    const uint32_t owner = program.GetOwner(program.target[s]);
                     const uint32_t first = program.stepBegin[owner];
                     step.target =
                         program.target[s] - first + turn * (program.stepBegin[owner + 1] - first);
@@ -97,10 +85,9 @@ MemberSteps::AddOwn(const Program& program)
             }
         }
     }
-    return true;
 }
 
-/// Add the steps of a composition. @return as AddOwn
+/// Add the steps of a composition. @return whether they have the same parts as a table
 bool
 MemberSteps::AddPieces(const std::vector<Program>& programs, const Program& program)
 {

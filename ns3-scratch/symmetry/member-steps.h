@@ -70,7 +70,7 @@ class MemberSteps
     bool IsSameFor(std::span<const uint32_t> image) const;
 
   private:
-    bool AddOwn(const Program& program);
+    void AddOwn(const Program& program);
     bool AddPieces(const std::vector<Program>& programs, const Program& program);
     bool AddPiece(const MemberSteps& own, const Piece& piece);
 

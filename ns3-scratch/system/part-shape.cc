@@ -76,7 +76,7 @@ GetAddress(const Program& program, uint32_t step)
         return {unit, program.repeatStep, NO_END};
     }
     const uint32_t turn = program.IsRotation() ? program.offsetTurn[step] : 0;
-    const uint32_t region = program.groupSize * turn;
+    const uint32_t region = program.GetTurns() * turn;
     return {unit, turn, turn == 0 ? 0 : unit - unit % region + region};
 }
 
@@ -84,7 +84,7 @@ GetAddress(const Program& program, uint32_t step)
 
 PartShape::PartShape(Source& source)
     : m_places(source.program.IsRotation() ? source.program.groupSize : UINT32_MAX),
-      m_placeMask(source.program.IsRotation() ? ~uint32_t{0} : 0)
+      m_block(source.program.IsRotation() ? source.program.GetBlock() : 0)
 {
     Number(source);
     AddSteps(source);
@@ -217,7 +217,7 @@ PartShape::MakeIds(const Program& program)
     const auto firstShared = std::partition_point(m_steps.begin(),
                                                   m_steps.end(),
                                                   [](const Step& step) { return !step.isShared; });
-    m_ids = program.IsRotation() ? StepIds::OfRotation(steps, m_places)
+    m_ids = program.IsRotation() ? StepIds::OfRotation(steps, program.GetTurns())
             : program.IsRepetition()
                 ? StepIds::OfRepetition(steps,
                                         static_cast<uint32_t>(firstShared - m_steps.begin()),
@@ -226,6 +226,10 @@ PartShape::MakeIds(const Program& program)
     for (Message& message : m_messages)
     {
         message.receiver = m_ids.GetFirst(message.receiver);
+        if (m_block != 0)
+        {
+            message.receiver = m_ids.AtTurn(message.receiver, message.peer / m_block);
+        }
     }
     for (std::vector<uint32_t>* indices : {&m_next, &m_roots})
     {

@@ -21,8 +21,9 @@ namespace cosim
  * this phase. Parts that differ only in their members and addresses share a shape.
  *
  * The members of a part are its *places*, which count from 0. The shape of a rotation (see Program
- * in network_api.proto) holds the steps of place 0 only; place p runs them with a *turn* of p. The
- * shape of a repetition holds the steps of its first turn. In other shapes, the turn is 0.
+ * in network_api.proto) holds the steps of its first B places only; place q·B + b runs those of
+ * place b with a *turn* of q. The shape of a repetition holds the steps of its first turn. In other
+ * shapes, the turn is 0.
  *
  * Steps that behave identically are merged into one step with several messages; see StepGroups. If
  * they do so in all repetitions, one *shared* step with turn 0 has the messages of all turns. The
@@ -51,7 +52,7 @@ class PartShape
     struct Message
     {
         uint32_t peer;     //!< place that receives the message, if the turn is 0
-        uint32_t receiver; //!< id of the step that receives the message, with turn 0
+        uint32_t receiver; //!< id of the step that receives the message, if the turn is 0
         Address first;     //!< first unit of the message
         uint32_t count;    //!< number of units
         uint32_t route;    //!< index of the path among the paths to the peer
@@ -98,7 +99,7 @@ class PartShape
     {
         const Program& program;         //!< a validated program with steps
         const StepGroups& groups;       //!< its merged steps
-        std::vector<StepRange> steps{}; //!< per place; for a rotation, of place 0 only
+        std::vector<StepRange> steps{}; //!< per place; for a rotation, of its first places only
         /// per member of the program: its place in the part
         std::vector<uint32_t> placeOf{};
         /// per step of the program: its index in the shape
@@ -128,7 +129,7 @@ class PartShape
     /// @return the place of the step of an id
     uint32_t GetPlace(uint32_t id) const
     {
-        return GetStep(id).place + (GetTurn(id) & m_placeMask);
+        return GetStep(id).place + GetTurn(id) * m_block;
     }
 
     /**
@@ -138,7 +139,7 @@ class PartShape
      */
     uint32_t GetPeer(uint32_t peer, uint32_t turn) const
     {
-        const uint32_t place = peer + (turn & m_placeMask);
+        const uint32_t place = peer + turn * m_block;
         return place < m_places ? place : place - m_places;
     }
 
@@ -150,9 +151,10 @@ class PartShape
      */
     uint32_t GetMate(const Message& message, uint32_t turn, uint32_t place) const
     {
-        if (m_placeMask != 0)
+        if (m_block != 0)
         {
-            return m_ids.AtTurn(message.receiver, place);
+            const bool isPast = place < message.peer;
+            return message.receiver + turn - (isPast ? m_ids.GetTurns() : 0);
         }
         return m_ids.IsShared(m_ids.GetIndex(message.receiver))
                    ? message.receiver
@@ -164,7 +166,8 @@ class PartShape
     {
         const uint64_t unit = address.unit + uint64_t{turn} * address.turn;
         const bool isPast = address.turn != 0 && unit >= address.end;
-        return static_cast<uint32_t>(isPast ? unit - uint64_t{m_places} * address.turn : unit);
+        return static_cast<uint32_t>(isPast ? unit - uint64_t{m_ids.GetTurns()} * address.turn
+                                            : unit);
     }
 
     /**
@@ -209,10 +212,10 @@ class PartShape
     template <typename Function>
     void ForEachRoot(uint32_t place, const Function& f) const
     {
-        const bool turnsPlace = m_placeMask != 0;
-        const StepRange& roots = m_rootsOf[turnsPlace ? 0 : place];
-        const uint32_t first = turnsPlace ? place : 0;
-        const uint32_t end = turnsPlace ? place + 1 : m_ids.GetTurns();
+        const bool turnsPlace = m_block != 0;
+        const StepRange& roots = m_rootsOf[turnsPlace ? place % m_block : place];
+        const uint32_t first = turnsPlace ? place / m_block : 0;
+        const uint32_t end = turnsPlace ? first + 1 : m_ids.GetTurns();
         for (uint32_t turn = first; turn < end; ++turn)
         {
             for (uint32_t i = roots.begin; i < roots.end; ++i)
@@ -253,10 +256,10 @@ class PartShape
         {
             // Messages as long as a turn cover a region without gaps.
             if (turns != 1 && message.count != 0 && message.first.turn == message.count &&
-                (m_placeMask == 0 || message.first.unit % message.count == 0))
+                (m_block == 0 || message.first.unit % message.count == 0))
             {
                 const uint32_t units = turns * message.count;
-                f(m_placeMask == 0 ? message.first.unit : message.first.end - units, units);
+                f(m_block == 0 ? message.first.unit : message.first.end - units, units);
                 continue;
             }
             for (uint32_t turn = 0; turn < turns; ++turn)
@@ -274,7 +277,7 @@ class PartShape
     void MakeIds(const Program& program);
 
     uint32_t m_places; //!< of a rotation, after which places begin anew; else no place is so large
-    uint32_t m_placeMask; //!< bits of a turn that add to the place: all in a rotation, else none
+    uint32_t m_block;  //!< what a turn adds to the place: the first places of a rotation, else 0
     StepIds m_ids;
     std::vector<Step> m_steps;
     std::vector<Message> m_messages;

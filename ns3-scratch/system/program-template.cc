@@ -137,12 +137,18 @@ ProgramTemplate::MakeOwnParts(const Program& program, bool merges, bool mergesRe
     };
     if (program.IsRotation())
     {
-        const auto steps = static_cast<uint32_t>(program.op.size());
-        source.steps = {{0, steps}};
+        for (uint32_t member = 0; member < program.GetBlock(); ++member)
+        {
+            source.steps.push_back({program.stepBegin[member], program.stepBegin[member + 1]});
+        }
         OwnPart& part = add(0);
         part.members.resize(program.groupSize);
         std::iota(part.members.begin(), part.members.end(), 0U);
-        part.steps.assign(program.groupSize, steps);
+        for (const uint32_t member : part.members)
+        {
+            const PartShape::StepRange& own = source.steps[member % program.GetBlock()];
+            part.steps.push_back(own.end - own.begin);
+        }
         return parts;
     }
     source.placeOf.resize(program.groupSize);

@@ -32,14 +32,14 @@ class StepIds
     }
 
     /**
-     * @param steps number of steps of place 0
-     * @param places number of places, each of which is a turn
+     * @param steps number of steps of the first places
+     * @param turns how often the places turn them, the first ones included
      */
-    static StepIds OfRotation(uint32_t steps, uint32_t places)
+    static StepIds OfRotation(uint32_t steps, uint32_t turns)
     {
         StepIds ids = OfTable(steps);
-        ids.m_turns = places;
-        ids.m_turnMask = std::bit_ceil(places) - 1;
+        ids.m_turns = turns;
+        ids.m_turnMask = std::bit_ceil(turns) - 1;
         ids.m_indexShift = static_cast<uint32_t>(std::bit_width(ids.m_turnMask));
         return ids;
     }

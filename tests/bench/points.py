@@ -133,6 +133,17 @@ FULL = [
         },
     ),
     Point(
+        "rings of NCCL over 64 servers of 8, all-reduce of 256 MiB, 512 ranks",
+        "scenarios/dgx_h100_256.yaml",
+        ("flow", "analytical"),
+        {
+            "topology.servers": 64,
+            "workload.algorithm": "nccl",
+            "workload.nccl.algorithms": ["ring"],
+            "system.chunks": 1,
+        },
+    ),
+    Point(
         "DBT all-reduce of 64 MB in 256 chunks, 1024 ranks",
         _COLLECTIVE,
         ("express",),

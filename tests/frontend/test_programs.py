@@ -47,7 +47,7 @@ ALGORITHMS = {"all_reduce": "ring", "all_to_all": "halving_doubling"}
 LARGEST = {"topology__ranks": 65536, "topology__buffer": "unlimited", "fabric": "analytical"}
 
 
-@pytest.mark.parametrize("algorithm", ["ring", "direct", "multi_ring"])
+@pytest.mark.parametrize("algorithm", ["ring", "direct", "multi_ring", "nccl"])
 @pytest.mark.parametrize(
     ("operation", "steps", "other"),
     [

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from frontend import network_api_pb2 as api
 from frontend.collectives import ALGORITHMS, Op
 from frontend.collectives.algorithms import ring
+from frontend.collectives.algorithms.nccl import Place
 from frontend.collectives.program.composition import (
     AnyProgram,
     Composition,
@@ -55,6 +56,11 @@ BUILT: list[tuple[str, str, int, Changes]] = [
     ("dbt", "all_reduce", 7, {"segments": 5}),
     ("dbt", "all_reduce", 2, {"segments": 3, "pairs": 2}),
     ("hierarchical", "all_reduce", 5, {"local_size": 1, "segments": 2}),
+    *(
+        ("nccl", operation, 6, {"place": Place(local, heads, lasts)})
+        for operation in ("all_reduce", "reduce_scatter", "all_gather")
+        for local, heads, lasts in ((3, (0, 2), ()), (3, (1,), (0,)), (1, (0,), ()))
+    ),
 ]
 
 
@@ -89,29 +95,37 @@ def test_a_rule_runs_as_its_table(
     assert rule == run(stream(made.table(), 10_007, 3, **changes))
 
 
-MESSAGE = st.tuples(st.integers(1, 6), st.sampled_from([0, 1, 3]), st.integers(0, 4))
-"""Distance to the receiver, turn of the address, and which earlier message to wait for, if any."""
+MESSAGE = st.tuples(
+    st.integers(0, 2), st.integers(1, 6), st.sampled_from([0, 1, 3]), st.integers(0, 4)
+)
+"""Sender, distance to the receiver, turn of the address, and which earlier message of the sender to
+wait for, if any."""
 
 
 @st.composite
 def rotations(draw: st.DrawFn) -> Rotation:
     """Draw messages to any distance, with any addresses, that wait for earlier receives."""
-    size = draw(st.integers(2, 7))
-    messages = [(1, 1, 0), *draw(st.lists(MESSAGE, max_size=5))]
+    block = draw(st.integers(1, 3))
+    size = block * draw(st.integers(1 if block > 1 else 2, 6 // block))
+    ring = [(member, 1, 1, 0) for member in range(block)]  # it connects all members
     units = size * 3
-    columns: dict[str, list[int]] = {"op": [], "peer": [], "offset": [], "turn": [], "target": []}
+    columns: list[tuple[int, int, int, int]] = []  # op, peer, offset, turn
+    owner: list[int] = []
     edges = []
-    for number, (ahead, turn, wait) in enumerate(messages):
-        ahead = 1 + (ahead - 1) % (size - 1)
+    for source, ahead, turn, wait in [*ring, *draw(st.lists(MESSAGE, max_size=5))]:
+        source, peer = source % block, (source % block + 1 + (ahead - 1) % (size - 1)) % size
+        target = peer % block
         first = draw(st.integers(0, units - 1))
-        for op, peer in ((Op.SEND, ahead), (Op.RECV_REDUCE, size - ahead)):
-            columns["op"].append(op)
-            columns["peer"].append(peer)
-            columns["offset"].append(first)
-            columns["turn"].append(turn)
-        columns["target"] += [2 * number + 1, 2 * number]
-        if number and wait:
-            edges.append((2 * number, 2 * ((wait - 1) % number) + 1))
+        received = [n for n in range(1, len(owner), 2) if owner[n] == source]
+        if wait and received:
+            edges.append((len(owner), received[(wait - 1) % len(received)]))
+        columns.append((Op.SEND, peer, first, turn))
+        columns.append((Op.RECV_REDUCE, (source - peer + target) % size, first, turn))
+        owner += [source, target]
+    order = np.argsort(owner, kind="stable")
+    number = np.argsort(order)
+    op, peers, offset, turns = np.array(columns)[order].T
+    waits = number[np.array(edges, np.int64).reshape(-1, 2)]
     return rotation(
         "drawn",
         "all_reduce",
@@ -119,12 +133,13 @@ def rotations(draw: st.DrawFn) -> Rotation:
         units=units,
         space=2 * units,
         dimension="scale_out",
-        op=columns["op"],
-        peer=columns["peer"],
-        offset=columns["offset"],
-        target=columns["target"],
-        edges=np.array(edges, np.int64).reshape(-1, 2),
-        offset_turn=columns["turn"],
+        op=op,
+        peer=peers,
+        offset=offset,
+        target=number[order ^ 1],
+        edges=waits[np.argsort(waits[:, 0])],
+        offset_turn=turns,
+        step_begin=np.searchsorted(np.array(owner)[order], np.arange(block + 1)),
     )
 
 
@@ -231,6 +246,16 @@ WRONG: dict[str, tuple[AnyProgram, Change, str]] = {
         lambda p: (p.count.__setitem__(0, 2), p.count.__setitem__(1, 2)),
         "reaches past the 4 units of its space",
     ),
+    "steps of no divisor": (
+        RING,
+        lambda p: p.step_begin.MergeFrom([12, 12]),
+        "step_begin of a rotation has 4 entries, but one more than a divisor of the 4 members is",
+    ),
+    "steps of no member": (
+        RING,
+        lambda p: p.ClearField("step_begin"),
+        "step_begin of a rotation has 0 entries",
+    ),
     "two phases": (
         RING,
         lambda p: p.phase_dimension.append(0),
@@ -317,7 +342,9 @@ def test_wrong_rules_are_refused(name: str) -> None:
         run(records)
 
 
-def test_a_rotation_in_separate_groups_is_refused() -> None:
+@pytest.mark.parametrize(("block", "groups"), [(1, 2), (2, 3)])
+def test_a_rotation_in_separate_groups_is_refused(block: int, groups: int) -> None:
+    # Each member sends to the second one after it, or only the first of each two does.
     made = rotation(
         "x",
         "all_gather",
@@ -328,8 +355,9 @@ def test_a_rotation_in_separate_groups_is_refused() -> None:
         peer=[2, 2],
         offset=[0, 2],
         target=[1, 0],
+        step_begin=[0, 2, 2][: block + 1],
     )
-    with pytest.raises(ValueError, match="exchange messages in 2 separate groups"):
+    with pytest.raises(ValueError, match=f"exchange messages in {groups} separate groups"):
         run(stream(made, 4000))
 
 

@@ -81,18 +81,18 @@ from frontend.collectives.program.composition import AnyProgram
 from frontend.collectives.program.in_switches import all_reduce
 from frontend.collectives.program.program import (
     CollectiveError,
-    Head,
     Op,
     Program,
     ProgramBuilder,
     Protocol,
-    assemble,
     known_root,
 )
+from frontend.collectives.program.rotation import Rotation, rotation
 from frontend.collectives.registry import (
     ROOTED,
     SEGMENT_PARTS,
     Algorithm,
+    require_numbers,
     require_written,
     rounds_of,
     segments_of,
@@ -177,53 +177,73 @@ def trees_of(size: int, place: Place) -> list[Parents]:
     return found
 
 
-def _rings(operation: str, size: int, place_of: Place, dimension: str) -> Program:
+def _rings(operation: str, size: int, place_of: Place, dimension: str) -> Rotation:
     """Return the rounds of the rings of all channels, of which each carries an equal part.
 
     In round k, the member at place p of a ring sends the shard of the member at place p-k-1, as in
     `frontend.collectives.algorithms.ring`. Unit s·C + c is the part of shard s on channel c of C.
     What a member passes on for the last one of its server goes through units of its own: those
     from N·C on for the first N-1 rounds, and those from 2·N·C on for the others.
+
+    All servers do the same, so the steps are those of the first one; inside one server, those of
+    its first member.
     """
-    orders, local = orders_of(size, place_of), place_of.local_size
+    local = place_of.local_size
+    block, relays = (1, False) if size == local else (local, place_of.relays)
+    orders = np.array(orders_of(size, place_of), np.int64)
     rounds = np.arange(2 * (size - 1))
     if operation != "all_reduce":
         rounds = rounds[: size - 1] if operation == "reduce_scatter" else rounds[size - 1 :]
-    order = np.array(orders, np.int64)
-    channels = len(order)
-    k, channel, place = np.meshgrid(rounds, np.arange(channels), np.arange(size), indexing="ij")
-    unit = order[channel, (place - k - 1) % size] * channels + channel
-    source, target = order[channel, place], order[channel, (place + 1) % size]
-    number = np.arange(k.size).reshape(k.shape)
-    rows = np.zeros((k.size, 2, 7), np.int64)
-    sends, receives = rows[:, 0], rows[:, 1]
-    sends[:, 0] = receives[:, 3] = source.ravel()
-    receives[:, 0] = sends[:, 3] = target.ravel()
-    sends[:, 2] = Op.SEND
-    receives[:, 2] = np.where(k < size - 1, Op.RECV_REDUCE, Op.RECV).ravel()
-    sends[:, 4] = receives[:, 4] = unit.ravel()
-    rows[:, :, 5] = 1
-    sends[:, 6], receives[:, 6] = 2 * number.ravel() + 1, 2 * number.ravel()
-    before = np.roll(number, 1, axis=2)[:-1] * 2 + 1
-    edges = np.stack((2 * number[1:].ravel(), before.ravel()), axis=1)
-    units = size * channels
-    head = Head("nccl", operation, size, units, 3 * units, False, (dimension,))
-    if not place_of.relays or size == local:
-        head = replace(head, space=units)
-        return assemble(head, rows.reshape(-1, 7), edges)
-    far = np.flatnonzero(source // local != target // local)
-    through = np.repeat(sends[far][:, None, :], 2, axis=1)  # the receive and the send of the relay
-    relay = source.ravel()[far] // local * local + order[channel.ravel()[far], 0] % local
-    new = rows.shape[0] * 2 + 2 * np.arange(far.size)
-    through[:, :, 0] = relay[:, None]
-    through[:, 0, 2], through[:, 0, 3] = Op.RECV, source.ravel()[far]
-    through[:, :, 4] += units * np.where(k.ravel()[far] < size - 1, 1, 2)[:, None]
-    through[:, 0, 6], through[:, 1, 6] = 2 * far, 2 * far + 1
-    sends[far, 3] = receives[far, 3] = relay
-    sends[far, 6], receives[far, 6] = new, new + 1
-    waits = np.stack((new + 1, new), axis=1)
-    steps = np.concatenate((rows.reshape(-1, 7), through.reshape(-1, 7)))
-    return assemble(head, steps, np.concatenate((edges, waits)))
+    channels, units = len(orders), size * len(orders)
+    heads, lasts = orders[:, 0], orders[:, block - 1]
+    own = 2 * rounds.size * channels
+    lengths = np.full(block, own)
+    if relays:
+        lengths[heads] += 2 * rounds.size
+    begin = np.concatenate(([0], np.cumsum(lengths)))
+
+    # axes: member, round, channel
+    k, channel = rounds[:, None], np.arange(channels)
+    place = np.argsort(orders[:, :block], axis=1).T[:, None, :]
+    number = begin[:-1, None, None] + 2 * np.arange(rounds.size * channels).reshape(-1, channels)
+    receives, sends = number, number + 1
+    before, after = orders[channel, (place - 1) % size], orders[channel, (place + 1) % size]
+    op, peer, offset, target = np.zeros((4, begin[-1]), np.int64)
+    op[receives] = np.where(k < size - 1, Op.RECV_REDUCE, Op.RECV)
+    peer[receives], peer[sends] = before, after
+    for step, hops in ((receives, 2), (sends, 1)):
+        offset[step] = orders[channel, (place - k - hops) % size] * channels + channel
+    at = np.arange(rounds.size)[:, None], channel
+    target[receives], target[sends] = sends[before % block, *at], receives[after % block, *at]
+    waits = np.full(begin[-1], -1)
+    waits[sends[:, 1:]] = receives[:, :-1]
+    if relays:
+        through = begin[heads] + own + 2 * at[0]
+        leaves, enters = sends[lasts, *at], receives[heads, *at]
+        op[through], op[through + 1] = Op.RECV, Op.SEND
+        peer[through], peer[through + 1] = lasts, orders[:, block]
+        target[through], target[through + 1] = leaves, enters
+        region = units * np.where(k < size - 1, 1, 2)
+        offset[through] = offset[through + 1] = region + offset[leaves]
+        peer[leaves], peer[enters] = heads, orders[:, -block]
+        target[leaves], target[enters] = through, through + 1
+        waits[through + 1] = through
+    waiting = np.flatnonzero(waits >= 0)
+    return rotation(
+        "nccl",
+        operation,
+        size,
+        units=units,
+        space=3 * units if relays else units,
+        dimension=dimension,
+        op=op,
+        peer=peer,
+        offset=offset,
+        target=target,
+        edges=np.stack((waiting, waits[waiting]), axis=1),
+        offset_turn=block * channels,
+        step_begin=begin,
+    )
 
 
 def _chains(
@@ -365,13 +385,17 @@ def _paths(setting: Setting, sources: Sequence[int], targets: Sequence[int]) -> 
     return found
 
 
-def _place(setting: Setting) -> Place:
-    """Return where the members are; members without order in servers are servers of their own."""
-    size = len(setting.ranks)
+def _local_size(setting: Setting) -> int:
+    """Return the members of a server; members without order in servers have one of their own."""
     try:
-        local = setting.local_size if setting.layout.super_node is not None else 1
+        return setting.local_size if setting.layout.super_node is not None else 1
     except CollectiveError:
-        local = 1
+        return 1
+
+
+def _place(setting: Setting) -> Place:
+    """Return where the members are."""
+    size, local = len(setting.ranks), _local_size(setting)
     if setting.layout.super_node is None and _paths(setting, [0], [1])[0].inside:
         local = size
     if local in (1, size):
@@ -663,8 +687,14 @@ def _check(setting: Setting) -> None:
     size = len(setting.ranks)
     if size == 1 or setting.operation == "all_to_all":
         return
-    channels = 1 if setting.layout.super_node is None else min(size, setting.layout.super_node)
-    require_written(2 * size * rounds_of(setting) * channels)
+    local = _local_size(setting)
+    if setting.operation in ROOTED:
+        require_written(2 * size * rounds_of(setting) * local)
+        return
+    block = 1 if local == size else local
+    steps = 2 * rounds_of(setting) * block * block  # of rings; each member has a channel at most
+    require_written(steps)
+    require_numbers(size // block, steps, block)
 
 
 _OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all")

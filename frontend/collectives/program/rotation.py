@@ -1,4 +1,4 @@
-"""Programs by rotation: all members run the same steps, each turned to its place in the group."""
+"""Programs by rotation: members run the steps of the first ones, turned to their places."""
 
 from __future__ import annotations
 
@@ -112,18 +112,18 @@ def repeated(program: Program, times: int) -> Program | Repetition:
 
 @dataclass(frozen=True, eq=False)
 class Rotation(Head):
-    """A program given by the T steps of member 0, in one phase.
+    """A program given by the T steps of the first B of N members, in one phase.
 
-    Member g runs them with other peers and addresses. Its peer is the one of member 0, plus g,
-    modulo N. An address with the turn t is ``g * t`` units further in its region. The region has
-    ``N * t`` units and begins at a multiple of this size; its first unit follows its last one. An
-    address with turn 0 is the same for all members.
+    Member ``q * B + b`` runs those of member b with other peers and addresses. Its peer is the one
+    of member b, plus ``q * B``, modulo N. An address with the turn t is ``q * t`` units further in
+    its region. The region has ``N / B * t`` units and begins at a multiple of this size; its first
+    unit follows its last one. An address with turn 0 is the same for all q.
 
     Parameters
     ----------
-    op, peer, offset, count, target, route : array of uint32, shape (T,)
-        As in `Program`, for member 0. For messages, `target` is the index of the partner step,
-        which is the same for every member. `route` may be empty.
+    step_begin, op, peer, offset, count, target, route : array of uint32
+        As in `Program`, for the first B members. For messages, `target` is the index of the partner
+        step, which is the same for all q. `route` may be empty.
     edges : array, shape (m, 2)
         Dependencies, sorted by the first index. Each row is the index of a step and the index of a
         step that it waits for.
@@ -131,6 +131,7 @@ class Rotation(Head):
         Turns of `offset`, and of `target` if it is an address.
     """
 
+    step_begin: Array
     op: Array
     peer: Array
     offset: Array
@@ -142,34 +143,45 @@ class Rotation(Head):
     route: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
 
     @property
+    def block(self) -> int:
+        """Number of members whose steps are given."""
+        return int(self.step_begin.size) - 1
+
+    @property
+    def turns(self) -> int:
+        """Number of blocks, each of which runs the same steps."""
+        return self.group_size // self.block
+
+    @property
     def steps(self) -> int:
         """Total number of steps of all members."""
-        return self.group_size * int(self.op.size)
+        return self.turns * int(self.op.size)
 
     def table(self) -> Program:
         """Return the program with the steps of every member."""
-        member = np.arange(self.group_size)[:, None]
+        moved = np.arange(self.turns)[:, None] * self.block
         return symmetric(
             self,
             op=self.op,
-            peer=(self.peer + member) % self.group_size,
+            peer=(self.peer + moved) % self.group_size,
             offset=self._turned(self.offset, self.offset_turn),
             count=self.count,
             target=self._turned(self.target, self.target_turn),
             edges=self.edges,
-            route=np.tile(self.route, self.group_size),
+            route=np.tile(self.route, self.turns),
+            step_begin=self.step_begin,
         )
 
     def _turned(self, address: Array, turn: Array) -> Ints:
-        """Return an address of each member and step, shape (N, T)."""
-        size = np.maximum(self.group_size * turn.astype(np.int64), 1)
+        """Return an address of each block and step, shape (N / B, T)."""
+        size = np.maximum(self.turns * turn.astype(np.int64), 1)
         region, place = np.divmod(address.astype(np.int64), size)
-        further = np.arange(self.group_size)[:, None] * turn.astype(np.int64)
+        further = np.arange(self.turns)[:, None] * turn.astype(np.int64)
         return region * size + (place + further) % size
 
 
 Stepped = Program | Rotation | Repetition
-"""A program by its own steps: all of them, those of member 0, or those of one repetition."""
+"""A program by its own steps: all of them, those of a block, or those of one repetition."""
 
 
 def rotation(
@@ -190,8 +202,12 @@ def rotation(
     space: int | None = None,
     equal_units: bool = False,
     route: npt.ArrayLike = (),
+    step_begin: npt.ArrayLike | None = None,
 ) -> Rotation:
-    """Return the `Rotation` of some steps of member 0; single values stand for all steps."""
+    """Return the `Rotation` of some steps, by default of member 0.
+
+    Single values stand for all steps.
+    """
     ops = narrowed(op)
 
     def column(values: npt.ArrayLike) -> Array:
@@ -205,6 +221,7 @@ def rotation(
         space=space or units,
         equal_units=equal_units,
         phase_dimension=(dimension,),
+        step_begin=narrowed([0, ops.size] if step_begin is None else step_begin),
         op=ops,
         peer=np.where(is_message(ops), column(peer), np.uint32(0)),
         offset=column(offset),
@@ -227,8 +244,9 @@ def symmetric(
     edges: Ints | None = None,
     count: npt.ArrayLike = 1,
     route: npt.ArrayLike = (),
+    step_begin: npt.ArrayLike | None = None,
 ) -> Program:
-    """Return the program in which each of N members runs T steps in one phase.
+    """Return the program in which each block of B of N members runs T steps in one phase.
 
     It is made without a Python loop over members.
 
@@ -238,26 +256,31 @@ def symmetric(
         The head of the program.
     op : array_like, shape (T,)
         Operation of each step.
-    peer, offset, count, target : array_like, broadcast to (N, T)
-        Values for each member and step. For messages, `target` is the index (0 … T-1) of the
-        partner step in the list of the peer.
+    peer, offset, count, target : array_like, broadcast to (N / B, T)
+        Values for each block and step. For messages, `target` is the index (0 … T-1) of the
+        partner step in the list of the peer's block.
     edges : array, shape (m, 2), optional
-        Dependencies, which are the same for each member. Each row is the index of a step and the
+        Dependencies, which are the same for each block. Each row is the index of a step and the
         index of a step that it waits for. Rows are sorted by the first index.
-    route : array_like, shape (N · T,), optional
+    route : array_like, shape (N / B · T,), optional
         As in `Program`.
+    step_begin : array_like, shape (B + 1,), optional
+        Where the steps of each member of a block begin; by default, a block is one member.
     """
     ops = np.asarray(op, np.uint32)
-    group_size, steps = head.group_size, ops.size
-    shape = (group_size, steps)
-    own = np.arange(group_size, dtype=np.uint32)[:, None]
+    steps = ops.size
+    begin = narrowed([0, steps] if step_begin is None else step_begin)
+    block = begin.size - 1
+    shape = (head.group_size // block, steps)
+    turn = np.arange(shape[0], dtype=np.uint32)[:, None]
+    own = turn * np.uint32(block) + np.repeat(np.arange(block, dtype=np.uint32), lengths(begin))
     message = is_message(ops)
     peers = np.where(message, np.broadcast_to(np.asarray(peer, np.uint32), shape), own)
     targets = np.broadcast_to(np.asarray(target, np.uint32), shape)
-    targets = np.where(message, peers * np.uint32(steps) + targets, targets)
+    targets = np.where(message, peers // np.uint32(block) * np.uint32(steps) + targets, targets)
     edges = np.zeros((0, 2), np.int64) if edges is None else edges
     waits = np.bincount(edges[:, 0], minlength=steps).astype(np.uint32)
-    first = own * np.uint32(steps)
+    first = turn * np.uint32(steps)
 
     def flat(array: npt.ArrayLike) -> Array:
         return np.ascontiguousarray(
@@ -266,14 +289,14 @@ def symmetric(
 
     return Program(
         **head.head,
-        step_begin=np.arange(group_size + 1, dtype=np.uint32) * np.uint32(steps),
+        step_begin=np.append(first + begin[:-1], np.uint32(shape[0] * steps)),
         op=flat(ops),
-        phase=np.zeros(group_size * steps, np.uint32),
+        phase=np.zeros(shape, np.uint32).reshape(-1),
         peer=flat(peers),
         offset=flat(offset),
         count=flat(count),
         target=flat(targets),
-        dep_begin=np.concatenate(([0], np.cumsum(np.tile(waits, group_size)))).astype(np.uint32),
+        dep_begin=np.concatenate(([0], np.cumsum(np.tile(waits, shape[0])))).astype(np.uint32),
         dep=(first + edges[:, 1].astype(np.uint32)[None, :]).reshape(-1),
         route=narrowed(route),
     )

@@ -30,6 +30,8 @@ from frontend.collectives.nccl_tuner import (
     tree_part,
     wire_of,
 )
+from frontend.collectives.program.program import Program, ProgramBuilder
+from frontend.collectives.program.rotation import Rotation
 
 H100 = Machine(
     ranks=8, servers=1, scale_up_bps=3600 * 10**9, nics=8, nic_bps=400 * 10**9, near_ps=0, far_ps=0
@@ -93,6 +95,70 @@ def test_programs_compute_the_operation(
         operation, size, algorithm=kind, place=place, segments=segments, **rooted
     )
     assert problems(program.table()) == []
+
+
+def message_by_message(operation: str, size: int, place: Place) -> Program:
+    """Return the rings of all channels, one message after another."""
+    orders, local = orders_of(size, place), place.local_size
+    units = size * len(orders)
+    builder = ProgramBuilder(
+        "nccl", operation, size, units=units, space=3 * units, dimensions=("scale_out",)
+    )
+    received: dict[tuple[int, int], list[int]] = {}
+    halves = {"reduce_scatter": (0, 1), "all_gather": (1, 2), "all_reduce": (0, 2)}[operation]
+    for k in range(halves[0] * (size - 1), halves[1] * (size - 1)):
+        before, received = received, {}
+        reduces = k < size - 1
+        for channel, order in enumerate(orders):
+            for p, source in enumerate(order):
+                unit = order[(p - k - 1) % size] * len(orders) + channel
+                target, own = order[(p + 1) % size], unit
+                after = before.get((channel, source), [])
+                if place.relays and size > local and source // local != target // local:
+                    relay = source // local * local + order[0]
+                    own += units if reduces else 2 * units
+                    _, last = builder.message(source, relay, unit, 1, into=own, after=after)
+                    source, after = relay, [last]
+                _, last = builder.message(
+                    source, target, own, 1, into=unit, reduce=reduces, after=after
+                )
+                received[channel, target] = [last]
+    return builder.build()
+
+
+def graph(program: Program) -> dict[tuple[int, ...], tuple[object, object]]:
+    """Return the partner of each step and what it waits for; steps by what they do, and how often
+    the member did it before."""
+    columns = (program.members(), program.op, program.peer, program.offset, program.count)
+    often = Counter[tuple[int, ...]]()
+    names = []
+    for step in zip(*(column.tolist() for column in columns), strict=True):
+        names.append((*step, often[step]))
+        often[step] += 1
+    waits: list[set[object]] = [set() for _ in names]
+    for step, dep in zip(program.dependents(), program.dep, strict=True):
+        waits[step].add(names[dep])
+    return {
+        name: (names[mate], frozenset(deps))
+        for name, mate, deps in zip(names, program.target, waits, strict=True)
+    }
+
+
+@pytest.mark.parametrize("operation", ["all_reduce", "all_gather", "reduce_scatter"])
+@settings(max_examples=20, deadline=None)
+@given(drawn=places(), shared=st.booleans())
+def test_rings_are_those_built_message_by_message(
+    operation: str, drawn: tuple[int, Place], shared: bool
+) -> None:
+    size, place = drawn
+    half = place.local_size // 2
+    if shared and place.local_size == 2 * half:  # each NIC by two members
+        heads = sorted({head % half for head in place.heads})
+        place = Place(2 * half, tuple(heads), tuple(head + half for head in heads))
+    rule = ALGORITHMS["nccl"].build(operation, size, algorithm="ring", place=place)
+    assert isinstance(rule, Rotation)
+    assert rule.block == (1 if size == place.local_size else place.local_size)
+    assert graph(rule.table()) == graph(message_by_message(operation, size, place))
 
 
 def test_the_latency_is_what_nccl_logged() -> None:
