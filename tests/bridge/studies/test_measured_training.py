@@ -110,11 +110,11 @@ def test_all_of_the_round_was_predicted():
     sources = {run.id: run.source for run in TABLE.all_runs.values()}
     sources |= {run.id: run.source for run in dlrm.TABLE.all_runs.values()}
     own = [name for name, source in sources.items() if blind.ROUND in source]
-    assert own == [*blind.predicted()]
+    assert set(own) <= set(blind.predicted())
 
 
 def test_errors_of_the_round_are_those_of_its_stored_predictions():
-    found = {one.id: one for one in blind.compared()}
+    found = {one.id: one for one in blind.compared(blind.ROUND)}
     azure, first = found["405b-gb200-fp4-8192"], found["8b-h100-64-zeus"]
     stored = blind.predicted()[azure.id]
     assert azure.no_fit == pytest.approx(stored.no_fit_s / azure.measured_s - 1)
