@@ -253,18 +253,21 @@ them. NCCL for dp as well makes 8B on 64 B200 4 % shorter, which is further from
 and leaves 405B as it is; it is left out because rings over some hundred ranks in racks take minutes
 to simulate.
 
-**DeepSeek-V3** is predicted with nothing fitted, and is 11 % too fast; it was 24 % before the model
-had what its report and its public profile show. The profile (deepseek-ai/profile-data,
-`train.json`, 4496024) has each kernel of four layers with experts, forward and backward;
-computation takes 29.5 ms a layer, and 2.8 ms more beside it. The model had 23.0 ms, and has 28.5 ms
-with normalisations, activation functions and latent projections that are computed again
-(`recompute: light`), a factor for each 128 elements, which takes casts of its own for the gradient
-of weights and slower products (`fp8_scaling: blocks`, with a rate from one of the profile's
-products), and copies of tokens around experts. By kernels, products of experts take 5.7 ms there
-and 5.3 here, other products 4.7 and 4.9, gradients of weights 8.2 and 7.4, and attention 5.5 and
-6.3; small kernels are missing. Nothing comes from a measured step. The model leaves out the second
-prediction of each token (a layer and an output layer, 4 % by FLOPs), experts with unequal loads,
-and what a run over weeks loses, which GPU hours have and steps do not.
+**DeepSeek-V3** is predicted with nothing fitted, and is 5 % too fast; it was 24 % before the model
+had what its report and its public profile show, and 11 % before it had the second prediction of
+each token (`mtp_layers`: 4 % by FLOPs, a layer and an output layer). The profile
+(deepseek-ai/profile-data, `train.json`, 4496024) has each kernel of four layers with experts,
+forward and backward; computation takes 29.5 ms a layer, and 2.8 ms more beside it. The model had
+23.0 ms, and has 28.5 ms with normalisations, activation functions and latent projections that are
+computed again (`recompute: light`), a factor for each 128 elements, which takes casts of its own
+for the gradient of weights and slower products (`fp8_scaling: blocks`, with a rate from one of the
+profile's products), and copies of tokens around experts. By kernels, products of experts take 5.7
+ms there and 5.3 here, other products 4.7 and 4.9, gradients of weights 8.2 and 7.4, and attention
+5.5 and 6.3; small kernels are missing. Nothing comes from a measured step. The report does not say
+how the layers are divided among the stages. Here, the module counts as a layer, so two layers are
+beside it on its part of a stage; this stage is the longest, and one layer more or less on it
+changes the step by several percent. The model leaves out experts with unequal loads, and what a run
+over weeks loses, which GPU hours have and steps do not.
 
 **Sustained rates, and small kernels.** Before, products in 16 bits had the rate of the best product
 of a search, attention on the B200 was that of the GB200, and all kernels that move bytes had the
