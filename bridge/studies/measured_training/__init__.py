@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import dlrm, estimates, packets, shapes, steps
+from bridge.studies.measured_training import blind, dlrm, estimates, packets, shapes, steps
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
@@ -75,6 +75,7 @@ STUDY = Study(
     (
         steps.EXPERIMENT,
         shapes.EXPERIMENT,
+        blind.EXPERIMENT,
         dlrm.EXPERIMENT,
         steps.PARTS_EXPERIMENT,
         estimates.EXPERIMENT,

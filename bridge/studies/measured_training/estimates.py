@@ -28,7 +28,7 @@ def estimated_s(run: Run) -> float:
 
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the estimates with the stored simulations, but for those of blind runs."""
-    simulated = {run: TABLE.predictions[run.id].one_number_s for run in TABLE.runs.values()}
+    simulated = {run: TABLE.predictions[run.id].one_number_s for run in TABLE.predicted}
     found = [(run, estimated_s(run), simulated[run]) for run in simulated if not run.blind]
     sizes = [abs(ours / step - 1) for _, ours, step in found]
     text = f"Median difference of the estimates of {len(found)} runs from their simulations."

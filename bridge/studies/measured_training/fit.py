@@ -8,7 +8,7 @@
   next one of the same layout with fewer micro-batches. A group without such a run takes `fixed_s`
   from another group with the same software.
 
-The measurement of no other run enters.
+The measurement of no other run enters. A group whose first run has no measurement has no fit.
 """
 
 from __future__ import annotations
@@ -118,6 +118,8 @@ def main() -> None:
     known = table.fits if (FOLDER / "fits.csv").exists() else {}
     found = []
     for group, runs in table.groups.items():
+        if runs[0].measured is None:
+            continue
         if group in known and words and not any(word in group for word in words):
             found.append(known[group])
             continue

@@ -1,8 +1,8 @@
 """Predict runs, and write `predictions.csv`.
 
 ``python -m bridge.studies.measured_training.predictions [GROUP …]`` predicts the groups whose names
-contain a word, or all groups, in some minutes. Blind runs keep the prediction that was stored
-first: a change of the model does not change it.
+contain a word, or all groups, in some minutes, and runs that are not stored. Blind runs keep the
+prediction that was stored first: a change of the model does not change it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ def main() -> None:
         chosen = not words or any(word in run.group for word in words)
         if run.id in known and (run.blind or not chosen):
             rows.append(known[run.id])
+            continue
+        if run.group not in table.fits:
             continue
         results = {}
         for name, point in points(run, table.fits[run.group].efficiency).items():

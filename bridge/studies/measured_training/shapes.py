@@ -73,7 +73,7 @@ def shaped(run: Run, efficiency: float) -> dict[str, Point]:
     return points(run, efficiency / slowest(run.gpus), shapes=True)
 
 
-class _Simulations:
+class Simulations:
     """Steps by simulation, each simulated once."""
 
     def __init__(self) -> None:
@@ -95,9 +95,10 @@ def main() -> None:
     found = stored() if FILE.exists() else {}
     for group, runs in table.groups.items():
         chosen = [run for run in runs if words or run.id in found]
-        if not chosen or (words and not any(word in group for word in words)):
+        named = not words or any(word in group for word in words)
+        if not chosen or not named or chosen[0].measured is None:
             continue
-        simulations = _Simulations()
+        simulations = Simulations()
         first = partial(simulations.seconds, chosen[0])
         efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
         for run in chosen:

@@ -25,7 +25,7 @@ def chosen(scale: Scale) -> list[Run]:
     """Return the runs of a scale."""
     return [
         run
-        for run in TABLE.runs.values()
+        for run in TABLE.predicted
         if run.simulated_replicas * run.stages * min(run.micro_batches, 2 * run.pp) <= MOST[scale]
     ]
 
@@ -69,7 +69,7 @@ def role(run: Run, fixed: bool = False) -> str:
 
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the stored predictions of all runs, and list every error."""
-    runs, shown = list(TABLE.runs.values()), TABLE.predictions
+    runs, shown = TABLE.predicted, TABLE.predictions
     yield from _claims(runs, shown)
     yield _listing(runs, shown)
     yield from _summaries(runs, shown)
