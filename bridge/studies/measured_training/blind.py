@@ -92,8 +92,15 @@ def _listing(
     return FIGURE.table("Seconds of a step, and errors of the stored predictions", headings, cells)
 
 
+def _kind(run: Run) -> str:
+    if "experts" not in run.card:
+        return "dense"
+    return "experts, host" if "no_graphs_2025" in run.options else "experts, graphs"
+
+
 #: How the runs are grouped: the names of the groups, and that of a run's.
 _BY: tuple[tuple[str, Callable[[Run], str]], ...] = (
+    ("layers", _kind),
     ("model", lambda run: run.model),
     ("chip", lambda run: run.chip),
     ("precision", lambda run: run.id.split("-")[3]),
