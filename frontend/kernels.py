@@ -331,7 +331,7 @@ class Kernels:
     def cast_ps(
         self,
         elements: int,
-        scaling: Literal["delayed", "current", "blocks"],
+        scaling: Literal["delayed", "current", "blocks", "mx"],
         *,
         for_gradient: bool = True,
     ) -> int:
@@ -339,10 +339,13 @@ class Kernels:
 
         With current scaling, other kernels find their largest element first, and what to multiply
         with. Only products for the gradient of weights (`for_gradient`) need the second layout.
-        With blocks, it has other factors, so another kernel writes it.
+        With blocks, it has other factors, so another kernel writes it; with mx, the same kernel
+        writes both.
         """
         if scaling == "blocks":
             return (2 if for_gradient else 1) * self.pass_ps(3 * elements)
+        if scaling == "mx":
+            return self.pass_ps((4 if for_gradient else 3) * elements)
         cast = self.pass_ps((2 + (self.chip.layouts if for_gradient else 1)) * elements)
         if scaling == "current":
             cast += self.largest_ps(2 * elements) + self.pass_ps(4)

@@ -373,6 +373,17 @@ def test_current_scaling_reads_activations_once_more():
     assert current.output == delayed.output
 
 
+def test_blocks_of_32_are_cast_along_both_sides_by_one_kernel():
+    """Each cast writes one byte of each element more, and all weights are cast after the update."""
+    delayed, mx = (blackwell(precision="fp8", fp8_scaling=how) for how in ("delayed", "mx"))
+    kernels, tokens = Kernels("gb200", "fp8"), mx.tokens
+    parts = [matrix.part(4) for matrix in network_matrices(4096, 14336, gated=True)]
+    sides = [tokens * side for part in parts for side in (part.rows, part.columns)]
+    more = sum(kernels.pass_ps(4 * each) - kernels.pass_ps(3 * each) for each in sides)
+    assert sum(mx.network) - sum(delayed.network) == more
+    assert mx.update(1000, 8000) - delayed.update(1000, 8000) == kernels.pass_ps(4 * 8000)
+
+
 def test_what_an_activation_function_keeps_in_8_bits_is_cast_in_both_phases():
     wide, narrow = (
         operators(precision="fp8", kept_activation=kept) for kept in ("16 bits", "8 bits")

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from bridge.studies.framework import Study
-from bridge.studies.measured_training import dlrm, estimates, mlperf_round, packets, shapes, steps
+from bridge.studies.measured_training import (
+    dlrm,
+    estimates,
+    megatron_bridge,
+    mlperf_round,
+    packets,
+    shapes,
+    steps,
+)
 
 INTRODUCTION = """\
 This page compares cosim with the time of training steps that others have measured and published,
@@ -80,6 +88,7 @@ STUDY = Study(
         shapes.EXPERIMENT,
         dlrm.EXPERIMENT,
         mlperf_round.EXPERIMENT,
+        megatron_bridge.EXPERIMENT,
         steps.PARTS_EXPERIMENT,
         estimates.EXPERIMENT,
         packets.EXPERIMENT,

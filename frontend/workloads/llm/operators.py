@@ -485,7 +485,7 @@ class Operators:
         With kernels by their shape, all gradients that a rank holds are checked before, and those
         of its share are copied to 4 bytes, unless they have them, and read for their norm. After
         the update, all gradients are set to zero, and the transposes of weights in 8 bits written,
-        or all weights in 4 bits.
+        or all weights in 4 bits or, with `fp8_scaling: mx`, in 8.
         """
         moved = 2 * self.workload.compute.update_accesses * weights
         lasts = self._time("update", Cost(0, moved))
@@ -499,6 +499,8 @@ class Operators:
             lasts += self._kernels.pass_ps((element + transposed) * held)
             if precision == "fp4":
                 lasts += self._kernels.nvfp4_cast_ps(held)
+            elif precision == "fp8" and self.workload.fp8_scaling == "mx":
+                lasts += self._kernels.cast_ps(held, "mx")
         return lasts
 
     @cached_property

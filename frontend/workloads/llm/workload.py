@@ -346,11 +346,12 @@ class LlmWorkload(Model):
     precision: Precision = "bf16"
     """Precision of matrix products; fp4: NVFP4, on accelerators that have it. Weights and
     activations have 2 bytes in all cases."""
-    fp8_scaling: Literal["delayed", "current", "blocks"] = "delayed"
+    fp8_scaling: Literal["delayed", "current", "blocks", "mx"] = "delayed"
     """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
     from earlier steps. current: from its largest element, for which a kernel reads it once more.
     blocks: each 128 elements have a factor of their own (DeepSeek-V3), so a kernel casts along
-    rows, and another one along columns for the gradient of weights."""
+    rows, and another one along columns for the gradient of weights. mx: each 32 elements have a
+    factor of their own (MXFP8, on Blackwell), and one kernel casts along both."""
     nvfp4: Nvfp4 = Nvfp4()
     """How values are rounded to 4 bits, with `precision: fp4`."""
     gradient_element: ElementSize = ElementSize.parse("4B")
