@@ -225,6 +225,18 @@ def test_further_tokens_of_megatron(tmp_path: Path) -> None:
     assert "mtp_layers" not in megatron(tmp_path, "")[0]["model"]
 
 
+@pytest.mark.parametrize(("limit", "found"), [("--wgrad-deferral-limit 50", 50), ("", 1024)])
+def test_deferred_gradients_of_megatron(limit: str, found: int, tmp_path: Path) -> None:
+    """A limit of 0, the default, is all micro-batches."""
+    text = f"--pipeline-model-parallel-size 4 --global-batch-size 1024 {limit}"
+    assert "deferred_output" not in megatron(tmp_path, text)[0]
+    own, notes = megatron(tmp_path, f"{text} --defer-embedding-wgrad-compute")
+    assert own["deferred_output"] == found
+    assert not notes
+    _, notes = megatron(tmp_path, f"{text} --defer-embedding-wgrad-compute --use-megatron-fsdp")
+    assert "the scenario leaves none" in notes[0]
+
+
 def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
     text = "--tensor-model-parallel-size 2 --bf16 --swiglu --use-distributed-optimizer"
     same, _ = megatron(tmp_path, text)
@@ -245,6 +257,7 @@ def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
         ("--num-layers-per-virtual-pipeline-stage 5", "expected a divisor of 32 layers"),
         ("--num-experts 8 --moe-layer-freq 2", "expected 1, or layers without experts first"),
         ("--q 'open", "expected a command line"),
+        ("--defer-embedding-wgrad-compute", "value True: expected several pipeline stages"),
         ("--mtp-num-layers -1", "mtp-num-layers: value -1: expected a whole number of at least 0"),
         ("--fp4-format e2m1 --fp8-format hybrid", "value e2m1: expected no --fp8-format beside it"),
     ],

@@ -132,6 +132,15 @@ def test_modules_for_further_tokens(layout: dict[str, Any], tied: bool) -> None:
     assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=near)
 
 
+@pytest.mark.parametrize("limit", [2, 4, 100])
+@pytest.mark.parametrize("layout", [{"pp": 4}, {"pp": 4, "chunks": 2}, {"pp": 2, "tp": 2}], ids=str)
+def test_gradients_that_are_left_for_the_end(layout: dict[str, Any], limit: int) -> None:
+    """The last stage, which is the longest, computes them while the others end their steps."""
+    model = MODEL | {"vocabulary": 16384}
+    source = content(layout=layout, model=model, deferred_output=limit)
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2.5e-3)
+
+
 @pytest.mark.parametrize("zero", [0, 1, 2, 3])
 @pytest.mark.parametrize("gather", [False, True])
 @pytest.mark.parametrize("overlap", [False, True])

@@ -307,11 +307,13 @@ ranks have to be simulated, so the rows do without. The last stage has more to d
 leaves the gradient of the output layer's weights of 50 micro-batches for then
 (`DEFER_EMBEDDING_WGRAD_COMPUTE=True`, `WGRAD_DEFERRAL_LIMIT=50`), 50 · 3.5 ms. The other stages end
 0.11 s later than it (7 · 2 layers), so 0.06 s are exposed on up to 2560 GPUs, and nothing on 8192,
-where a stage has 24 micro-batches. What is left on H100, some 0.06 s, is not known. It is hardly
-the host: NVIDIA states that CUDA graphs make 405B in 8 bits not faster on B200 and GB200, as
-products hide the launches ("CUDA graph best practice for PyTorch", Llama 3.1 405B), and H100 are
-slower. A bound for programs with CUDA graphs is LoRA on 64 B200: all that is missing there is 0.02
-s. On 8192 H100, a step is 0.3 s longer than here, which none of this explains.
+where a stage has 24 micro-batches. `deferred_output: 50` is this ([llm](llm.md#the-pipeline)); the
+rows do without, as they extend a simulation of 16 micro-batches, all of which would leave their
+gradient. What is left on H100, some 0.06 s, is not known. It is hardly the host: NVIDIA states that
+CUDA graphs make 405B in 8 bits not faster on B200 and GB200, as products hide the launches ("CUDA
+graph best practice for PyTorch", Llama 3.1 405B), and H100 are slower. A bound for programs with
+CUDA graphs is LoRA on 64 B200: all that is missing there is 0.02 s. On 8192 H100, a step is 0.3 s
+longer than here, which none of this explains.
 
 **NVLink.** Two GPUs of a server have all of NVLink between them. With four switches, as before,
 they had a quarter. This made runs with cp and tp of two to four ranks slower, so that they met the

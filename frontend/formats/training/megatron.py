@@ -137,6 +137,9 @@ def megatron_workload(keys: Keys) -> dict[str, Any]:
     batch = keys.count("global-batch-size")
     if batch is not None:
         found["global_batch"] = batch
+    deferred = _deferred(keys, layout, batch)
+    if deferred:
+        found["deferred_output"] = deferred
     found |= _precision(keys)
     found["recompute"] = _recompute(keys)
     unfused = keys.take("attention-backend") == "unfused"
@@ -306,6 +309,20 @@ def _precision(keys: Keys) -> dict[str, Any]:
         found["gradient_element"] = "2B"
     keys.drop(("accumulate-allreduce-grads-in-fp32",))
     return found
+
+
+def _deferred(keys: Keys, layout: Mapping[str, Any], batch: int | None) -> int:
+    """Return the micro-batches whose gradient of the output layer's weights is left for the end."""
+    limit = keys.count("wgrad-deferral-limit", 0, least=0)
+    if not _switch(keys, "defer-embedding-wgrad-compute"):
+        return 0
+    if layout["pp"] == 1:
+        keys.refuse("--defer-embedding-wgrad-compute", True, "expected several pipeline stages")
+    if layout["zero"] >= 2:
+        what = "gradients are reduced after each micro-batch, so the scenario leaves none"
+        keys.note("--defer-embedding-wgrad-compute", True, what)
+        return 0
+    return limit or batch or 2**20
 
 
 def _recompute(keys: Keys) -> str:

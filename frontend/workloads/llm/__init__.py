@@ -236,6 +236,7 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         yield "workload.lora", "expected null, because the model has experts or latent attention"
     yield from _routing_problems(workload)
     yield from _failure_problems(workload, ranks)
+    yield from _deferral_problems(workload)
     each = workload.micro_batch * dp
     if workload.global_batch % each:
         yield "workload.global_batch", f"expected a multiple of micro_batch · dp ({each})"
@@ -256,6 +257,25 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         number = workload.global_batch // each
         expected = f"expected 1, because pp ({layout.pp}) does not divide {number} micro-batches"
         yield "workload.layout.chunks", expected
+
+
+def _deferral_problems(workload: LlmWorkload) -> Problems:
+    """Check that the last stage has gradients to leave, and others compute meanwhile."""
+    if not workload.deferred_output:
+        return
+    layout, because = workload.layout, ""
+    if layout.pp == 1:
+        because = "there is one pipeline stage"
+    elif layout.schedule != "1f1b":
+        because = f"the schedule is {layout.schedule}"
+    elif layout.zero >= 2:
+        because = f"zero {layout.zero} reduces gradients after each micro-batch"
+    elif workload.lora is not None:
+        because = "only adapters are trained"
+    elif not workload.model.vocabulary:
+        because = "the model has no output layer"
+    if because:
+        yield "workload.deferred_output", f"expected 0, because {because}"
 
 
 def _failure_problems(workload: LlmWorkload, ranks: int) -> Problems:

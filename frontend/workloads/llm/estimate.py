@@ -109,15 +109,29 @@ class Blocks:
         if schedule != "zero_bubble":
             back = self._time(backward)
         if schedule != "1f1b":
-            builder = self._builder()
-            builder.splits = True
-            backward(builder)
-            later = builder.take_weights()
-            weights = self._time(lambda other: other.later_gradients(later))
+            inputs, weights = self._split(backward)
             if schedule == "zero_bubble":
-                back = self._longest(builder.stream) + weights
+                back = inputs + weights
         together = self._time(both) if schedule == "dual_pipe" else ahead + back
         return Phases(ahead, back, weights, together)
+
+    def _split(self, backward: Callable[[BlockBuilder], object]) -> tuple[float, float]:
+        """Return the times of the gradients of inputs and of weights, each in a step of its own."""
+        builder = self._builder()
+        builder.splits = True
+        backward(builder)
+        later = builder.take_weights()
+        weights = self._time(lambda other: other.later_gradients(later))
+        return self._longest(builder.stream), weights
+
+    def deferred(self) -> tuple[float, float]:
+        """Return what a micro-batch saves whose output layer leaves a gradient, and what it costs.
+
+        The last stage does without it in the backward step, and computes it after all of them.
+        """
+        inputs, weights = self._split(lambda builder: builder.backward(Kind.OUTPUT))
+        outputs = 1 + self.workload.model.mtp_layers
+        return outputs * (self.phases[Kind.OUTPUT].backward - inputs), outputs * weights
 
     def _time(self, build: Callable[[BlockBuilder], object]) -> float:
         builder = self._builder()
@@ -227,6 +241,13 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
     layout, exchange = workload.layout, _Exchange(blocks, workload)
     every = [stage_chunks(workload.model, layout, stage) for stage in range(layout.pp)]
     stages = [_stage(workload, blocks, exchange, own) for own in every]
+    late = 0.0
+    if workload.deferred_output:
+        saved, cost = blocks.deferred()
+        number = min(workload.deferred_output, micro_batches)
+        late = number * cost
+        part = saved * number / micro_batches
+        stages[-1] = stages[-1].plus(Phases(0.0, part, 0.0, part), -1)
     whole = _pipeline_ps(workload, blocks, stages, micro_batches)
     ends = []
     for stage, own in enumerate(stages):
@@ -235,7 +256,8 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
         earlier = sum(one.backward for one in stages[:stage]) / layout.chunks
         begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
         end = _end_ps(workload, blocks, exchange, own, stage, micro_batches)
-        ends.append(begin + whole - earlier + end)
+        left = late if stage == layout.pp - 1 else 0.0
+        ends.append(begin + whole - earlier + left + end)
     return max(ends) + _tied_ps(workload, blocks)
 
 

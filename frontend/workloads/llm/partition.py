@@ -425,7 +425,11 @@ def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     tokens = workload.micro_batch * card.sequence // layout.cp
     outputs = sum(block.kind in OUTPUT_KINDS for own in blocks for block in own)
     logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4)
-    return in_flight * most + outputs * logits
+    # What is left for the end needs the gradient of the logits, and the output layer's input.
+    left = min(workload.deferred_output, micro_batches)
+    between = tokens // (layout.tp if layout.sequence_parallel else 1) * card.hidden
+    each = (tokens * -(-card.vocabulary // layout.tp) + between) * ELEMENT
+    return in_flight * most + outputs * (logits + left * each)
 
 
 def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:

@@ -554,6 +554,8 @@ class _Stage:
         self.stream = Stream(plan, workload.algorithms, parts, grid.ranks, launch_ps)
         self.blocks = BlockBuilder(operators, grid, stage, self.stream)
         self.data = DataParallel(operators, grid, stage, self.stream)
+        # Gradients of the output layer's weights that are left for the end.
+        self.deferred: list[WeightGradient] = []
         # Gradients of weights that are left of a chunk and micro-batch, with what to reduce then.
         self.later: dict[tuple[int, int], list[tuple[Weights, list[WeightGradient]]]] = {}
 
@@ -576,6 +578,7 @@ class _Stage:
                 computations[0]()
             for step in steps:
                 self._send(step)
+        self._deferred_gradients()
         self.stream.join(self.data.finish(self.stream.last))
 
     def _gather_ahead(self) -> None:
@@ -602,10 +605,27 @@ class _Stage:
                 self._await_weights()
             if step.forward:
                 self.blocks.forward(use.kind)
+            elif use.kind in OUTPUT_KINDS and self.workload.deferred_output:
+                self._output_backward(step, use.kind)
             else:
                 self.blocks.backward(use.kind)
                 self._collect(step, block_weights(self.workload, use.kind, trained=True))
         if not step.forward and self._reduces(step) and not self.blocks.splits:
+            self.data.flush(self.stream.last)
+
+    def _output_backward(self, step: Step, kind: Kind) -> None:
+        """Append the backward phase of the output layer; its weights' gradient may be left."""
+        self.blocks.splits = step.micro_batch < self.workload.deferred_output
+        self.blocks.backward(kind)
+        self.blocks.splits = False
+        self.deferred += self.blocks.take_weights()
+
+    def _deferred_gradients(self) -> None:
+        """Compute the gradients of the output layer's weights that are left, and reduce them."""
+        if self.deferred:
+            self.blocks.later_gradients(self.deferred)
+            self.deferred = []
+            self.data.collect(block_weights(self.workload, Kind.OUTPUT), self.stream.last)
             self.data.flush(self.stream.last)
 
     def _collect(self, step: Step, weights: Weights) -> None:

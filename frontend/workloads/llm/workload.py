@@ -374,6 +374,10 @@ class LlmWorkload(Model):
     scores of attention, which FlashAttention never keeps. light: normalisations, activation
     functions and, with latent attention, what it projects up to queries, keys and values
     (DeepSeek-V3). full: whole layers with their collectives."""
+    deferred_output: Whole = 0
+    """First micro-batches of an iteration for which the last stage leaves the gradient of the
+    output layer's weights until its last backward step is done, while other stages still compute.
+    Megatron-LM calls it `wgrad_deferral_limit`, whose 0 means all."""
     bucket: PositiveSize = PositiveSize.parse("160MB")
     """Gradient bucket: gradients of consecutive layers are reduced together as soon as they reach
     this size."""
