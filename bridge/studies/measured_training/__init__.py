@@ -25,7 +25,7 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out res
 ```
 
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
-commit and file. Half are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
+commit and file. Many are results of MLPerf Training (rounds 4.1, 5.0 and 5.1), whose logs have the
 time of every step: a row is the median of all of them. Logs of LoRA have the loss of every tenth
 step: a row is the median time between two of them, without evaluations. `config_*.sh` of the
 submissions has the layouts. The others are tables of NVIDIA, Meta, ByteDance and DeepSeek. Two
@@ -55,8 +55,8 @@ none.
 
 **Blind runs.** The predictions of the runs marked *blind* were stored in `predictions.csv` by a
 commit of its own, before their measurements were read. Only their layouts were known. They are as
-stored, also if the model changes. It has changed since: they were made on `analytical`, and with
-four NVSwitches, so that two GPUs had a quarter of NVLink between them.
+stored, also if the model changes. It has changed since: those of MLPerf were made on `analytical`,
+and with four NVSwitches, so that two GPUs had a quarter of NVLink between them.
 
 **The model of all runs**: NVLink and NICs have their nominal rates, and switches that do not
 block. The NVSwitches of a server are one switch, as NVLink spreads each transfer over all of them.
