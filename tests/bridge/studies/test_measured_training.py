@@ -16,8 +16,10 @@ from bridge.studies.measured_training import __main__ as printing
 from bridge.studies.measured_training import blind, dlrm, mlperf, shapes, steps
 from bridge.studies.measured_training.fit import second
 from bridge.studies.measured_training.predict import PARTS, points, step, textbook_s
-from bridge.studies.measured_training.runs import FOLDER, Table
+from bridge.studies.measured_training.runs import FOLDER, MODELS, Table
 from frontend import load_scenario
+from frontend.models.cards import Card
+from frontend.models.transformer import parameters, token_flop
 
 TABLE = Table()
 ERRORS = Path(__file__).with_name("measured_training_errors.csv")
@@ -212,6 +214,52 @@ def test_runs_in_four_bits_have_kernels_as_their_submissions_say():
         assert workload["nvfp4"] == {"hadamard": False, "stochastic_rounding": small}
         assert workload["compute"].get("attention") == ("cudnn_fp8" if small else None)
         assert "attention" not in run.scenario(1.0)["workload"]["compute"]
+
+
+@pytest.mark.parametrize(
+    ("model", "billions"), [("qwen3_30b", 30.5), ("gpt_oss_120b", 116.8), ("kimi_k2", 1040)]
+)
+def test_models_without_a_card_have_their_published_size(model, billions):
+    card = Card(**{**MODELS[model], "sequence": 4096})
+    assert parameters(card) / 1e9 == pytest.approx(billions, rel=0.015)
+
+
+def test_a_second_prediction_is_a_layer_and_an_output_layer():
+    run = TABLE.runs["bridge-26.06-gb300-mx-deepseek-v3"]
+    plain = Card(**run._replace(options=run.options - {"mtp"}).card)
+    both = Card(**run.card)
+    active = (token_flop(card, 0) for card in (both, plain))
+    output = 6 * plain.hidden * plain.vocabulary
+    layer = (token_flop(plain, 0) - output) / plain.layers
+    assert next(active) - next(active) == pytest.approx(output + layer, rel=0.05)
+
+
+def test_windows_in_every_second_layer_halve_the_attention():
+    run = TABLE.runs["bridge-25.11-gb300-bf16-gpt-oss-120b"]
+    whole, half = (
+        run._replace(options=run.options - drop).scenario(0.5)["workload"]
+        for drop in ({"half_window"}, set())
+    )
+    each = [(one["global_batch"], one["model"]["sequence"]) for one in (whole, half)]
+    assert each == [(1280, 8192), (2560, 4096)]
+    attention = [token_flop(Card(**run.card), length) for length in (8192, 4096, 0)]
+    assert attention[0] - attention[2] == 2 * (attention[1] - attention[2])
+
+
+def test_hosts_of_2025_take_half_as_long_in_16_bits():
+    hosts = {
+        name: TABLE.runs[name].scenario(0.5)["workload"]["compute"]["host"]
+        for name in ("bridge-25.11-gb200-mx-qwen3-30b", "bridge-25.11-gb200-bf16-gpt-oss-120b")
+    }
+    assert [one["linear"] for one in hosts.values()] == ["191.0us", "95.5us"]
+    assert {one["operator"] for one in hosts.values()} == {"35us"}
+
+
+def test_blind_predictions_are_of_rows_and_numbers_of_other_rows():
+    for one in blind.stored().values():
+        run = TABLE.runs[one.id]
+        assert run.blind == (one.one_number_s is not None)
+        assert run.blind or TABLE.fits[run.group].run == run.id
 
 
 LINES = [
