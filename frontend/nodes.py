@@ -130,7 +130,9 @@ class NodeColumns:
 
     def last(self) -> NDArray[np.int64]:
         """Return the nodes that no other waits for to be done."""
-        return np.setdiff1d(np.arange(self.size), self.dep)
+        ends = np.ones(self.size, np.bool_)
+        ends[self.dep] = False
+        return np.flatnonzero(ends)
 
     def part(self, begin: int, end: int) -> NodeColumns:
         """Return nodes that are side by side, with the dependencies between them."""
