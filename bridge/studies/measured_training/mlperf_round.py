@@ -30,9 +30,9 @@ bits on GB300 is within 2 % on 8, 64 and 72 GPUs of six submitters by the number
 efficiency for all kernels is 9 to 10 % too fast on 64 and 72, where a micro-batch has one sequence
 instead of two. LoRA is within 5 % (the newer software is 1 to 5 % faster), and DeepSeek-V3 on 512
 GPUs 1.4 % too fast. Without any fit, DeepSeek-V3 is within 2.3 % on 2048 to 8192 GPUs and 10 to 11
-% too slow on 256 and 512. Factors of 32 elements (MXFP8) are simulated as one factor for a tensor, and the
-second prediction of a token was left out, although the submission's last stage has it: with it, the
-steps on 256 and 512 GPUs are 22 and 21 % too slow without a fit, as others on GB300.
+% too slow on 256 and 512. Factors of 32 elements (MXFP8) are simulated as one factor for a tensor,
+and the second prediction of a token was left out, although the submission's last stage has it: with
+it, the steps on 256 and 512 GPUs are 22 and 21 % too slow without a fit, as others on GB300.
 
 **405B in 4 bits on GB300** is at +7, +2 and -1 % on 512, 2048 and 4096 GPUs by the number of 8B:
 the newer software is 7 % faster than in round 5.1 on 512, and as steps get shorter, more is missing

@@ -390,6 +390,11 @@ class Table:
         }
 
     @cached_property
+    def apart(self) -> frozenset[str]:
+        """The ids of `blind.csv`, whose runs have chapters of their own."""
+        return frozenset(row["id"] for row in rows(self.folder / "blind.csv"))
+
+    @cached_property
     def fits(self) -> dict[str, Fit]:
         """The fit of each group."""
         return {row["group"]: _fit(row) for row in rows(self.folder / "fits.csv")}

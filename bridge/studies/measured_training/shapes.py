@@ -1,8 +1,8 @@
 """The same runs with kernels by their shape, and one number for each group, or none.
 
 ``python -m bridge.studies.measured_training.shapes [GROUP …]`` fits and predicts the runs of the
-groups whose names contain a word, or those that are stored, and writes `shapes.csv`; with
-``--new``, only runs that are not stored, with the stored number of their group.
+groups whose names contain a word, or those that are stored, and writes `shapes.csv`. Of runs that
+have a chapter of their own (`blind`), it has the first of each group, whose number the others take.
 
 These predictions were made when all measurements but some of LoRA were known. The number of a group
 comes from its first run alone.
@@ -20,8 +20,6 @@ from math import exp
 from pathlib import Path
 from statistics import NormalDist, mean, median
 from typing import NamedTuple
-
-import click
 
 import bridge
 from bridge.batch.points import Point
@@ -92,26 +90,18 @@ class Simulations:
         return step(run, results).total
 
 
-@click.command()
-@click.argument("words", metavar="[GROUP …]", nargs=-1)
-@click.option("--new", is_flag=True, help="Only runs that are not stored.")
-def main(words: tuple[str, ...], new: bool) -> None:
-    """Fit and predict the groups whose names contain a word, or the runs that are stored."""
-    table = Table()
+def main() -> None:
+    """Fit and predict the groups, or the runs that are stored."""
+    words, table = sys.argv[1:], Table()
     found = stored() if FILE.exists() else {}
     for group, runs in table.groups.items():
-        chosen = [run for run in runs if words or new or run.id in found]
+        own = [run for run in runs if run == runs[0] or run.id not in table.apart]
+        chosen = [run for run in own if words or run.id in found]
         if not chosen or (words and not any(word in group for word in words)):
             continue
         simulations = Simulations()
-        if new:
-            if runs[0].id not in found:
-                continue
-            efficiency = found[runs[0].id].efficiency
-            chosen = [run for run in runs if run.id not in found]
-        else:
-            first = partial(simulations.seconds, chosen[0])
-            efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
+        first = partial(simulations.seconds, chosen[0])
+        efficiency = fitted(chosen[0].measured_s, first, 1.0, most=2.0, close=CLOSE, rounds=8)
         for run in chosen:
             times = simulations.seconds(run, efficiency), simulations.seconds(run, 1.0)
             found[run.id] = Shaped(run.id, efficiency, *times)
@@ -129,6 +119,7 @@ def chosen(scale: Scale) -> list[Run]:
         run
         for run in TABLE.runs.values()
         if run.id in known
+        and run.id not in TABLE.apart
         and run.simulated_replicas * run.stages * min(run.micro_batches, 2 * run.pp) <= most
     ]
 
@@ -146,7 +137,7 @@ def study_points(folder: Path, scale: Scale) -> Points:
 def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the steps with kernels by their shape with those by one efficiency."""
     known = stored()
-    runs = [TABLE.runs[name] for name in known if TABLE.runs[name].measured_s is not None]
+    runs = [TABLE.runs[name] for name in known if name not in TABLE.apart]
     predicted = [run for run in runs if role(run) != "fitted"]
     same = [run for run in predicted if run.model == TABLE.groups[run.group][0].model]
     other = [run for run in predicted if run not in same]
