@@ -19,7 +19,7 @@ on 4 to 16384 GPUs, of language models and of a recommendation model. All measur
 and so are the layouts: you can rerun each row. To make this page, run
 
 ```sh
-cosim study measured-training --scale full --page docs/measured.md   # eight minutes of CPU time
+cosim study measured-training --scale full --page docs/measured.md   # ten minutes of CPU time
 ```
 
 It shows the stored predictions of all runs, and simulates those on up to 512 GPUs again; without
@@ -35,9 +35,9 @@ python -m bridge.studies.measured_training 405b-h100-512 | cosim run - --out res
 **What is measured.** `bridge/studies/measured_training/runs.csv` has each run with its repository,
 commit and file. Most are results of MLPerf Training (rounds 4.1, 5.0, 5.1 and 6.0), whose logs have
 the time of every step: a row is the median of all of them, or, in [round 6.0](#round-60-blind), of
-some of them. Logs of LoRA have the loss of every tenth
-step: a row is the median time between two of them, without evaluations. `config_*.sh` of the
-submissions has the layouts. The others are tables of NVIDIA, Meta, ByteDance and DeepSeek. Two
+some of them. Logs of LoRA have the loss of every tenth step: a row is the median time between two
+of them, without evaluations. `config_*.sh` of the submissions has the layouts. The others are
+tables of NVIDIA ([Megatron-Bridge's](#megatron-bridge-blind)), Meta, ByteDance and DeepSeek. Two
 public copies of MegaScale's paper agree on all numbers that are used. Of the papers of Megatron-LM
 of 2021 and 2022, two rows were compared with public copies of the abstracts: 1T on 3072 GPUs
 reaches 502 PFLOP/s, and 530B on 2240 GPUs 54.2 % of the peak; the other rows were not compared. The

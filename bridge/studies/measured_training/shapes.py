@@ -201,7 +201,8 @@ was measured to reach: 80 % of the nominal one (stas00/ml-engineering, `network/
 GPUs: eight of a kind differ by 5 %, so the slowest of 512 is 5.5 % slower than the mean. *One
 number* is `compute.efficiency` from the smallest run of a group, relative to the kernels' table.
 All measurements but three of LoRA were known when these predictions were made; none but the fitted
-runs set a number.
+runs set a number. Runs of [round 6.0](#round-60-blind) and new ones of
+[Megatron-Bridge](#megatron-bridge-blind) are not among them: they were predicted blind.
 Left out are runs whose simulation was too long: 405B of MLPerf in 8 bits but on H100, GPT-3 on
 Oracle's machines, Llama 3, Megatron-LM 2024 on 2304 GPUs and more, and MegaScale on 2240 and more.
 

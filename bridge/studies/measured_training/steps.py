@@ -279,14 +279,15 @@ evaluation, it takes 20 to 80 ms until a step begins. So a mean has 1/6 of that 
 block has six steps, and 1/42 on 72. All rows of LoRA are now steps between losses, but for the one
 on 16 H200, whose losses are not logged. By the means, the three were at +0.7, -6 and -6 %. From one
 rack to 512 and more GPUs, the measured step grows by 3 to 7 %, and here by nothing, as the
-gradients have 89 MB. NCCL's rings among 512 ranks of dp take 4 ms, 2 % of a step; their simulation
-takes four minutes (`--set workload.algorithms.dp=nccl`), so the rows do without. If the number
+gradients have 89 MB. NCCL's rings among 512 ranks of dp take 4 ms, 2 % of a step (`--set
+workload.algorithms.dp=nccl`, half a minute of simulation); the rows do without. If the number
 comes from a run with whole sequences, runs with cp 4 and 8 are 9 to 23 % too fast: an exchange
 takes as long as its bytes here. With shapes, which also have what is around an exchange, they are
 at +4 to -8 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
-so (`fp4=None`), although the submission has settings for 4 bits. Without LoRA, the median error of
-runs at a larger scale is 5.1 % (34 runs), and the largest 25 %; without MegaScale as well, 3.9 %
-(27 runs).
+so (`fp4=None`), although the submission has settings for 4 bits. Of the
+runs up to round 5.1, without LoRA, the median error at a larger scale is 5.1 % (34 runs), and the
+largest 25 %; without MegaScale as well, 3.9 % (27 runs). [Round 6.0](#round-60-blind) and
+[Megatron-Bridge](#megatron-bridge-blind) came later, and have chapters of their own.
 
 **Launches by the host.** 64 and 128 H100 with LoRA capture each layer as a CUDA graph
 (`LAYER_CUDA_GRAPH=1`). Oracle's 512 H200 have the same layout and do not; the ten logs agree, and
