@@ -52,7 +52,8 @@ def test_small_scenario(
     usual = bridge.replay(stream).to_dict()
     raw |= json.loads(json.dumps(job_blocks(usual["scenario"], raw).blocks))
     for job in raw.get("jobs", ()):
-        job.setdefault("failures", [])
+        for key in ("failures", "checkpoints"):
+            job.setdefault(key, [])
     assert raw.pop("simulator")["events"] == usual["simulator"]["events"]
     risk = raw.pop("loss_risk", None)  # a part of `estimate`
     if usual.get("estimate"):
