@@ -74,7 +74,7 @@ Much of what is missing is time around the kernels:
   2023 would make the row of 26.02 on B200 21 % too slow instead of 72 % too fast:
 
   ```sh
-  python -m bridge.studies.measured_training bridge-26.02-b200-mx-qwen3-30b > run.json
+  python -m bridge.studies.measured_training bridge-26.02-b200-mx-qwen3-30b > run.json && \\
   cosim run run.json --set workload.compute.kernels=shapes --set workload.compute.efficiency=1 \\
     --set 'workload.compute.host={linear: 1.036ms, operator: 13.48us}'     # 32.7 s; null: 7.1 s
   ```
@@ -92,7 +92,8 @@ Much of what is missing is time around the kernels:
   GB300 would have its measured step, but nothing shows that they did:
 
   ```sh
-  python -m bridge.studies.measured_training bridge-26.04.01-gb300-bf16-gpt-oss-120b > run.json
+  python -m bridge.studies.measured_training \\
+    bridge-26.04.01-gb300-bf16-gpt-oss-120b > run.json && \\
   cosim run run.json --set workload.compute.kernels=shapes --set workload.compute.efficiency=1 \\
     --set workload.flash_attention=false     # 4.2 s instead of 2.4 s
   ```
