@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from bridge.studies.framework import Experiment, Figure, Finding, Results, Scale
 from bridge.studies.measured_training import dlrm
 from bridge.studies.measured_training.runs import FOLDER, Run, Table, rows, write_numbers
 from bridge.studies.measured_training.shapes import MEAN_WITHOUT_FIT, MEDIAN, Simulations, stored
-from bridge.studies.measured_training.steps import TABLE, percent
+from bridge.studies.measured_training.steps import TABLE, error, percent, span
 
 FILE = FOLDER / "blind.csv"
 ROUND = "training_results_v6.0"
@@ -34,17 +33,15 @@ class Blind(NamedTuple):
     no_fit_s: float
 
 
-def predicted(file: Path = FILE) -> dict[str, Blind]:
+def predicted() -> dict[str, Blind]:
     """Return the stored predictions."""
-    if not file.exists():
-        return {}
     return {
         row["id"]: Blind(
             row["id"],
             float(row["one_number_s"]) if row["one_number_s"] else None,
             float(row["no_fit_s"]),
         )
-        for row in rows(file)
+        for row in rows(FILE)
     }
 
 
@@ -59,10 +56,10 @@ class Compared(NamedTuple):
     flat: float | None
     """With one efficiency for all kernels, from the same runs as `one_number`."""
     one_number: float | None
-    no_fit: float
+    no_fit: float | None
 
 
-KINDS = ("model", "chip", "precision", "software")
+_KINDS = ("model", "chip", "precision", "software")
 _ERRORS = ("flat", "one_number", "no_fit")
 _HEADINGS = ("one efficiency", "shapes, one number", "shapes, no fit")
 
@@ -74,16 +71,13 @@ def compared(source: str) -> list[Compared]:
         run = TABLE.runs.get(one.id) or dlrm.TABLE.runs.get(one.id)
         if run is None or source not in run.source or run.measured_s is None:
             continue
-        measured_s, flat_s, kind = run.measured_s, None, ("dlrm_dcnv2", run.chip, "fp16", "hugectr")
+        flat_s, kind = None, ("dlrm_dcnv2", run.chip, "fp16", "hugectr")
         if isinstance(run, Run):
             kind = _kind(run)
             flat_s = TABLE.predictions[one.id].one_number_s if run.blind else None
-        flat, number = (
-            None if seconds is None else seconds / measured_s - 1
-            for seconds in (flat_s, one.one_number_s)
-        )
-        no_fit = one.no_fit_s / measured_s - 1
-        found.append(Compared(one.id, kind, run.gpus, measured_s, flat, number, no_fit))
+        flat, number = error(run, flat_s), error(run, one.one_number_s)
+        no_fit = error(run, one.no_fit_s)
+        found.append(Compared(one.id, kind, run.gpus, run.measured_s, flat, number, no_fit))
     return found
 
 
@@ -105,10 +99,10 @@ def _evaluate(
         sizes = _sizes(runs, kind)
         yield figure.at_most(what.format(len(sizes), name), limit, how(sizes), "share")
     cells = []
-    for place, by in enumerate(KINDS):
+    for place, by in enumerate(_KINDS):
         for each in dict.fromkeys(run.kind[place] for run in runs):
             own = [run for run in runs if run.kind[place] == each]
-            spans = (_span(_sizes(own, kind)) for kind in _ERRORS)
+            spans = (span(_sizes(own, kind)) for kind in _ERRORS)
             cells.append([by, each, str(len(own)), *spans])
     title = f"Median and largest error of the blind runs of {name}"
     yield figure.table(title, ("", "", "runs", *_HEADINGS), cells)
@@ -125,10 +119,6 @@ def _sizes(runs: Sequence[Compared], kind: str) -> list[float]:
     return [abs(one) for one in found if one is not None]
 
 
-def _span(sizes: Sequence[float]) -> str:
-    return f"{100 * median(sizes):.1f} … {100 * max(sizes):.1f} %" if sizes else ""
-
-
 def chapter(title: str, name: str, source: str, notes: str) -> Experiment:
     """Return the chapter of the blind runs of a repository."""
     figure = Figure(name.replace(" ", "-"))
@@ -138,11 +128,11 @@ def chapter(title: str, name: str, source: str, notes: str) -> Experiment:
 def main() -> None:
     """Predict the runs that have no prediction."""
     words, table, simulations = sys.argv[1:], Table(), Simulations()
-    found = predicted()
+    found, fitted = predicted(), stored()
     numbers = {
-        group: stored()[runs[0].id].efficiency
+        group: fitted[runs[0].id].efficiency
         for group, runs in table.groups.items()
-        if runs[0].id in stored()
+        if runs[0].id in fitted
     }
     for run in table.all_runs.values():
         if run.measured is None and run.id not in found and _asked(run.id, words):

@@ -106,9 +106,9 @@ Much of what is missing is time around the kernels:
 **Left out** are: hybrids of Mamba and attention (Nemotron 3) and DeepSeek-V4, which the model does
 not have; activations that are offloaded to hosts, with FSDP (70B in FP8 on GB200 and GB300); 8B on
 H100 (25.11), which computes five of 32 layers again; adapters and fine-tuning, whose sequences are
-packed; B300, which has no kernels here; experts that ranks of tp share (Qwen3 235B and DeepSeek-V3
-on H100); dropped tokens (25.09); 70B in NVFP4 on one GPU of a GB300 (26.02.01), which does not fit
-without FSDP; and rows with the layout of another row in the same or a similar release.
+packed; B300, whose kernels came later here; experts that ranks of tp share (Qwen3 235B and
+DeepSeek-V3 on H100); dropped tokens (25.09); 70B in NVFP4 on one GPU of a GB300 (26.02.01), which
+does not fit without FSDP; and rows with the layout of another row in the same or a similar release.
 """
 
 EXPERIMENT = chapter("Megatron-Bridge, blind", "Megatron-Bridge", BRIDGE, NOTES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from bridge.studies.framework import Experiment, Figure, Finding, Points, Results, Scale
 from bridge.studies.framework.figure import Panel
@@ -47,7 +48,15 @@ def steps(results: Results, scale: Scale) -> dict[str, Step]:
     }
 
 
-def error(run: Run, seconds: float | None) -> float | None:
+class Measured(Protocol):
+    """A run of any kind of model."""
+
+    @property
+    def measured_s(self) -> float | None:
+        """The measured step in seconds."""
+
+
+def error(run: Measured, seconds: float | None) -> float | None:
     """Return the relative error of a step; None without a measurement or a prediction."""
     if run.measured_s is None or seconds is None:
         return None
@@ -57,6 +66,11 @@ def error(run: Run, seconds: float | None) -> float | None:
 def percent(value: float | None) -> str:
     """Return an error as text."""
     return "" if value is None else f"{100 * value:+.1f} %"
+
+
+def span(sizes: Sequence[float]) -> str:
+    """Write the median and the largest of some errors."""
+    return f"{100 * median(sizes):.1f} … {100 * max(sizes):.1f} %" if sizes else ""
 
 
 def role(run: Run, fixed: bool = False) -> str:
@@ -162,10 +176,7 @@ def _summaries(runs: Sequence[Run], shown: Mapping[str, Prediction]) -> Iterator
         errors = {kind: _sizes(own, shown, kind) for kind in Prediction._fields[1:]}
         if errors["one_number_s"]:
             fit = TABLE.fits[group]
-            cells = [
-                f"{100 * median(each):.1f} … {100 * max(each):.1f} %" if each else ""
-                for each in errors.values()
-            ]
+            cells = map(span, errors.values())
             fixed = "" if fit.fixed_s is None else f"{fit.fixed_s:.3f} s"
             rows.append([group, f"{fit.efficiency:.4g}", fixed, str(len(own)), *cells])
     headings = ("group", "efficiency", "fixed time", "predicted runs")

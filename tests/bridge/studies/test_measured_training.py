@@ -125,6 +125,7 @@ def test_errors_of_the_round_are_those_of_its_stored_predictions():
     assert (first.flat, first.one_number) == (None, None)  # its measurement gives the number
     larger = found["8b-h100-128-zeus"]
     assert larger.one_number is not None
+    assert larger.no_fit is not None
     assert abs(larger.one_number) < abs(larger.no_fit)
 
 
