@@ -189,6 +189,10 @@ ValidateEvents(const Stream& stream)
                     (event.factorPpm > 0 && event.factorPpm <= uint64_t{1} << 40),
                 "topology: events[{}].factor_ppm is {}, but 1 … 2^40 are accepted",
                 {i, event.factorPpm});
+        Require(event.kind != EventKind::JOB_FAILURE || !event.jobs.empty(),
+                "topology: events[{}].jobs is empty, but the failure of a job is expected to have "
+                "one",
+                {i});
         for (const uint32_t job : event.jobs)
         {
             Require(job >= 1 && job <= jobs,

@@ -201,6 +201,13 @@ WRONG: dict[str, tuple[list[api.Record], str]] = {
         ),
         r"events\[0\].jobs has 1, but there are 0 jobs",
     ),
+    "failure without a job": (
+        changed(
+            TOPOLOGY,
+            lambda r: r.topology.events.add(kind=api.NetworkEvent.JOB_FAILURE),
+        ),
+        r"events\[0\].jobs is empty",
+    ),
     "path of a failure": (
         changed(TOPOLOGY, lambda r: r.topology.events.add(paths=[6])),
         r"events\[0\].paths\[0\] is 6, but there are 6 paths",
