@@ -597,7 +597,7 @@ class Piece(_message.Message):
     def __init__(self, program: _Optional[int] = ..., phase: _Optional[int] = ..., first: _Optional[int] = ..., groups: _Optional[int] = ..., group_step: _Optional[int] = ..., member_step: _Optional[int] = ..., unit_step: _Optional[int] = ...) -> None: ...
 
 class Collective(_message.Message):
-    __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer", "groups", "choice")
+    __slots__ = ("id", "name", "program", "ranks", "bytes", "chunks", "priority_class", "iteration", "layer", "groups", "choice", "slows_ppm")
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PROGRAM_FIELD_NUMBER: _ClassVar[int]
@@ -609,6 +609,7 @@ class Collective(_message.Message):
     LAYER_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     CHOICE_FIELD_NUMBER: _ClassVar[int]
+    SLOWS_PPM_FIELD_NUMBER: _ClassVar[int]
     id: int
     name: str
     program: int
@@ -620,7 +621,8 @@ class Collective(_message.Message):
     layer: int
     groups: int
     choice: str
-    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ..., groups: _Optional[int] = ..., choice: _Optional[str] = ...) -> None: ...
+    slows_ppm: int
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., program: _Optional[int] = ..., ranks: _Optional[_Iterable[int]] = ..., bytes: _Optional[int] = ..., chunks: _Optional[int] = ..., priority_class: _Optional[int] = ..., iteration: _Optional[int] = ..., layer: _Optional[int] = ..., groups: _Optional[int] = ..., choice: _Optional[str] = ..., slows_ppm: _Optional[int] = ...) -> None: ...
 
 class Trace(_message.Message):
     __slots__ = ("ranks", "layers", "names", "type", "layer", "iteration", "duration_ps", "collective", "peer", "bytes", "tag", "dep_begin", "dep", "route", "jobs", "job", "lane", "lane_slots", "start_dep_begin", "start_dep", "peer_modulus")

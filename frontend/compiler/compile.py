@@ -423,6 +423,7 @@ def _collectives(plan: Plan, uses: Sequence[Use], ranks: int) -> Iterator[api.Re
                 layer=issue.layer,
                 groups=issue.groups if issue.groups > 1 else 0,
                 choice=use.choice,
+                slows_ppm=issue.slows_ppm,
             )
         )
 

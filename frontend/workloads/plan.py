@@ -74,6 +74,8 @@ class Issue(NamedTuple):
     """Of the collectives that wait, those with the greatest priority start first."""
     protocol: str = ""
     """Name of the protocol of its connections; empty: that of the scenario."""
+    slows_ppm: int = 0
+    """By how much the computations of a member take longer while its part runs [10^-6]."""
 
 
 class Trace(NamedTuple):

@@ -393,6 +393,7 @@ inline constexpr auto FIELDS<Collective> = std::tuple{
     &Collective::layer,
     &Collective::groups,
     &Collective::choice,
+    &Collective::slowsPpm,
 };
 
 inline constexpr Length FOR_EACH_NODE{&Trace::type};

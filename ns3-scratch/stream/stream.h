@@ -624,8 +624,9 @@ struct Collective
     uint32_t priorityClass{0};
     uint32_t iteration{0};
     uint32_t layer{0};
-    uint32_t groups{0}; //!< groups that run the program on their own; 0 means 1
-    std::string choice; //!< why this algorithm was chosen; empty if the scenario names it
+    uint32_t groups{0};   //!< groups that run the program on their own; 0 means 1
+    std::string choice;   //!< why this algorithm was chosen; empty if the scenario names it
+    uint32_t slowsPpm{0}; //!< by how much the computations of a member take longer beside it
 };
 
 /// The type of a trace node.

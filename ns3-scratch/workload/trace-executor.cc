@@ -32,7 +32,11 @@ TraceExecutor::TraceExecutor(const Stream& stream,
           ns3::Time(static_cast<int64_t>(stream.settings.system.injectionLatencyPs)),
           [this](uint32_t id, uint32_t node) { OnNodeDone(id, node); },
           [this] { CheckProgress(); }),
-      m_speeds(stream.topology, network, observers),
+      m_computes(stream,
+                 m_workers,
+                 network,
+                 observers,
+                 [this](uint32_t id, uint32_t node) { OnNodeDone(id, node); }),
       m_choose(LastEvent::Turn::CHOOSE, [this] { FillLanes(); }),
       m_workersLeft(m_workers.GetCount())
 {
@@ -41,7 +45,7 @@ TraceExecutor::TraceExecutor(const Stream& stream,
 void
 TraceExecutor::Start()
 {
-    m_speeds.Start();
+    m_computes.Start();
     for (uint32_t id = 0; id < m_workers.GetCount(); ++id)
     {
         TraceWorker& worker = m_workers.Get(id);
@@ -161,10 +165,14 @@ TraceExecutor::RunNode(uint32_t id, uint32_t node)
     BeginNode(id, node);
     if (trace.type[node] == NodeType::COMPUTE)
     {
-        RunCompute(id, node);
+        if (!m_computes.Begin(id, node))
+        {
+            m_changes.Push({id, node, ChangeKind::DONE});
+        }
     }
     else if (trace.type[node] == NodeType::COLLECTIVE)
     {
+        m_computes.BeginCollective(id, trace.collective[node]);
         m_engine.Issue(trace.collective[node], worker.rank, node);
     }
     else if (trace.type[node] == NodeType::TIMER)
@@ -189,25 +197,6 @@ TraceExecutor::TryCompute(uint32_t id)
     }
     worker.isComputing = true;
     RunNode(id, node);
-}
-
-void
-TraceExecutor::RunCompute(uint32_t id, uint32_t node)
-{
-    const TraceWorker& worker = m_workers.Get(id);
-    const uint64_t duration =
-        m_speeds.GetDuration(worker.rank, node, worker.plan->trace->durationPs[node]);
-    if (duration == 0)
-    {
-        m_changes.Push({id, node, ChangeKind::DONE});
-        return;
-    }
-    ++m_computing;
-    ns3::Simulator::Schedule(ns3::Time(static_cast<int64_t>(duration)),
-                             &TraceExecutor::OnComputed,
-                             this,
-                             id,
-                             node);
 }
 
 void
@@ -242,14 +231,6 @@ TraceExecutor::Release(uint32_t id, const Dependents& waiting, uint32_t node)
 }
 
 void
-TraceExecutor::OnComputed(uint32_t id, uint32_t node)
-{
-    --m_computing;
-    m_changes.Push({id, node, ChangeKind::DONE});
-    Drain();
-}
-
-void
 TraceExecutor::FinishNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
@@ -273,6 +254,10 @@ TraceExecutor::EndNode(uint32_t id, uint32_t node)
 {
     TraceWorker& worker = m_workers.Get(id);
     const TracePlan& plan = *worker.plan;
+    if (plan.trace->type[node] == NodeType::COLLECTIVE)
+    {
+        m_computes.EndCollective(id, plan.trace->collective[node]);
+    }
     if (const uint32_t lane = worker.GetLane(node); lane != 0)
     {
         Lane& what = worker.lanes[lane - 1];
@@ -409,8 +394,9 @@ TraceExecutor::OnEngineError(const std::string& error)
 bool
 TraceExecutor::IsStuck() const
 {
-    return m_computing == 0 && m_timers.GetRunning() == 0 && m_messages.GetRunning() == 0 &&
-           m_choosing.empty() && m_engine.GetActive() == 0 && !m_stopped;
+    return m_computes.GetRunning() == 0 && m_timers.GetRunning() == 0 &&
+           m_messages.GetRunning() == 0 && m_choosing.empty() && m_engine.GetActive() == 0 &&
+           !m_stopped;
 }
 
 void

@@ -12,7 +12,7 @@
 #include "support/ring-buffer.h"
 #include "system/collective-engine.h"
 #include "system/outbox.h"
-#include "workload/compute-speeds.h"
+#include "workload/compute-nodes.h"
 #include "workload/message-nodes.h"
 #include "workload/timer-nodes.h"
 #include "workload/trace-workers.h"
@@ -132,7 +132,6 @@ class TraceExecutor : public CollectiveListener
     void TryCompute(uint32_t id);
     void LetChoose(uint32_t id, uint32_t lane);
     void FillLanes();
-    void RunCompute(uint32_t id, uint32_t node);
     void BeginNode(uint32_t id, uint32_t node);
     void Release(uint32_t id, const Dependents& waiting, uint32_t node);
     void FinishNode(uint32_t id, uint32_t node);
@@ -141,7 +140,6 @@ class TraceExecutor : public CollectiveListener
     void EndNode(uint32_t id, uint32_t node);
     void FinishWorker();
     void OnNodeDone(uint32_t id, uint32_t node);
-    void OnComputed(uint32_t id, uint32_t node);
     bool IsStuck() const;
     void CheckProgress();
     void OnProgressCheck();
@@ -155,7 +153,7 @@ class TraceExecutor : public CollectiveListener
     TraceWorkers m_workers;
     TimerNodes m_timers;
     MessageNodes m_messages;
-    ComputeSpeeds m_speeds;
+    ComputeNodes m_computes;
     RingBuffer<Change> m_changes;
     std::vector<LaneRef> m_choosing; //!< lanes whose next nodes are chosen in this picosecond
     LastEvent m_choose;
@@ -163,7 +161,6 @@ class TraceExecutor : public CollectiveListener
     bool m_checking{false}; //!< true while OnProgressCheck is scheduled
     bool m_stopped{false};  //!< true after completion, deadlock or failure
     uint32_t m_workersLeft;
-    uint64_t m_computing{0}; //!< number of running COMPUTE nodes
 };
 
 } // namespace cosim

@@ -187,6 +187,9 @@ class _Exchange:
         self._groups = (grid.groups(0, "cp", "ep", "dp"), grid.groups(0, "cp", "dp"))
         self._stream = Stream(Plan(layers=()), workload.algorithms, (), grid.ranks)
         self._known: dict[tuple[str, Weights, int], float] = {}
+        slower_ppm = blocks.operators.slower_beside_dp_ppm
+        self._lost = slower_ppm / (1_000_000 + slower_ppm)
+        """Part of a computation's rate that an exchange beside it takes."""
 
     def gather(self, weights: Weights) -> float:
         """Return the time to gather weights."""
@@ -196,6 +199,16 @@ class _Exchange:
         """Return the time to reduce gradients."""
         operation = "reduce_scatter" if self.workload.layout.zero else "all_reduce"
         return self._both(operation, weights, self.workload.gradient_element)
+
+    def beside(self, exchange_ps: float, computation_ps: float) -> float:
+        """Return the time of an exchange and a computation that run beside each other."""
+        shared = min(exchange_ps, computation_ps / (1 - self._lost))
+        return max(exchange_ps, computation_ps + self._lost * shared)
+
+    def exposed(self, exchange_ps: float, alone_ps: float, computation_ps: float) -> float:
+        """Return how much longer a computation takes that hides an exchange, but for a part."""
+        hidden = max(0.0, exchange_ps - alone_ps)
+        return alone_ps + self.beside(hidden, computation_ps) - computation_ps
 
     def buckets(self, weights: Weights) -> tuple[float, float]:
         """Return the time to reduce all gradients in buckets, and that of the last bucket."""
@@ -286,10 +299,10 @@ def _with_exchange(
     trained = block_weights(workload, kind, trained=True)
     reduce = exchange.reduce(trained) if workload.overlap.dp else 0.0
     return Phases(
-        max(phases.forward, ahead),
-        max(phases.backward, again + reduce),
+        exchange.beside(ahead, phases.forward),
+        exchange.beside(again + reduce, phases.backward),
         phases.weights,
-        max(phases.together, ahead + again + reduce),
+        exchange.beside(ahead + again + reduce, phases.together),
     )
 
 
@@ -338,7 +351,8 @@ def _begin_ps(
         return 0.0
     hidden = (layout.chunks - 1) * layout.pp * own.forward / layout.chunks
     every = exchange.gather(stage_weights(workload, stage, trained=True))
-    return max(exchange.gather(chunk_weights(workload, first, trained=True)), every - hidden)
+    alone = exchange.gather(chunk_weights(workload, first, trained=True))
+    return exchange.exposed(every, alone, hidden)
 
 
 def _end_ps(
@@ -361,11 +375,11 @@ def _end_ps(
         # Each micro-batch reduces; the first one can from its backward phase on.
         each = own.forward + own.backward
         hidden = (micro_batches - 1) * each + own.backward
-        exposed = max(last, micro_batches * reduced - hidden)
+        exposed = exchange.exposed(micro_batches * reduced, last, hidden)
     else:
         # The last micro-batch passes through the chunks one after the other.
         passes = 1 + (layout.chunks - 1) * layout.pp
-        exposed = max(last, reduced - passes * own.backward / layout.chunks)
+        exposed = exchange.exposed(reduced, last, passes * own.backward / layout.chunks)
     end = exposed + exchange.update(weights, blocks.operators)
     if layout.zero in (1, 2) and not workload.overlap.gather:
         end += exchange.gather(weights)

@@ -180,6 +180,10 @@ of the matrix. From Transformer Engine's defaults (`initialize_ub` in
 `transformer_engine/pytorch/module/base.py`): a ring of copies cuts the product into tp pieces, its
 pipeline into 4, and its bulk collectives leave the product whole."""
 
+_DP_SMS = 16
+"""SMs of a collective of dp: NCCL's rings take 16 or more (NVIDIA, "Enabling fast inference and
+resilient training with NCCL 2.27", 2025)."""
+
 
 class Times(NamedTuple):
     """Durations of an operator in picoseconds."""
@@ -224,6 +228,13 @@ class Operators:
             self._plain = kernels(compute.accelerator, "bf16", speed)
             blocks = workload.fp8_scaling == "blocks"
             self._gradients = kernels(compute.accelerator, precision, speed, blocks=blocks)
+
+    @cached_property
+    def slower_beside_dp_ppm(self) -> int:
+        """By how much kernels take longer beside a collective of dp, which takes SMs [10^-6]."""
+        if self._kernels is None:
+            return 0
+        return round(1e6 * _DP_SMS / (self._kernels.chip.sms - _DP_SMS))
 
     @cached_property
     def hidden_bytes(self) -> int:

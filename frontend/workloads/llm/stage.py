@@ -101,8 +101,11 @@ class DataParallel:
         return self._gathered
 
     def _weights(self, kind: int, count: int) -> Transfer:
-        size = count * self.workload.gather_element
-        return Transfer("dp", "all_gather", self.groups[kind], size)
+        return self._transfer(kind, "all_gather", count * self.workload.gather_element)
+
+    def _transfer(self, kind: int, operation: str, size: int) -> Transfer:
+        slows_ppm = self.operators.slower_beside_dp_ppm
+        return Transfer("dp", operation, self.groups[kind], size, slows_ppm=slows_ppm)
 
     def _reduce(self, kind: int, after: tuple[int, ...]) -> None:
         size, self._collected[kind] = self._collected[kind], 0
@@ -113,7 +116,7 @@ class DataParallel:
 
     def _issue(self, kind: int, size: int, after: tuple[int, ...]) -> None:
         operation = "reduce_scatter" if self.zero else "all_reduce"
-        transfer = Transfer("dp", operation, self.groups[kind], size)
+        transfer = self._transfer(kind, operation, size)
         node = self.stream.issue(transfer, f"gradients.{operation}", (*after, *self._last))
         if node is not None:
             self._last = [node]

@@ -39,6 +39,8 @@ class Transfer(NamedTuple):
     """Buffer of one rank."""
     blocks: Blocks | None = None
     """all_to_all: parts of `bytes` that each rank of a group sends to each, if they differ."""
+    slows_ppm: int = 0
+    """By how much computation beside it takes longer [10^-6]."""
 
 
 class Stream:
@@ -158,7 +160,7 @@ class Stream:
 
     def add_issue(self, transfer: Transfer, name: str) -> int:
         """Add a collective to the plan, and return its number."""
-        dimension, operation, groups, size, blocks = transfer
+        dimension, operation, groups, size, blocks, slows_ppm = transfer
         algorithm: AnyAlgorithm = getattr(self.algorithms, dimension, "auto")
         self.plan.issues.append(
             Issue(
@@ -173,6 +175,7 @@ class Stream:
                 root=groups.ranks[0],
                 blocks=blocks,
                 groups=groups.number,
+                slows_ppm=slows_ppm,
             )
         )
         return len(self.plan.issues) - 1
