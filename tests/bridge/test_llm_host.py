@@ -1,10 +1,9 @@
 """A host that launches operators one after another, against its queue, operator by operator.
 
 An operator begins on the accelerator when the one before has ended there and the host has launched
-it: b_i = max(e_{i-1}, h_1 + … + h_i), e_i = b_i + d_i.
+it: b_i = max(e_{i-1}, l_i), e_i = b_i + d_i. Launches follow each other, l_i = l_{i-1} + h_i, and
+after a router r of the forward phase the host waits: l_{r+1} = max(l_r, e_r) + h_{r+1}.
 """
-
-from itertools import accumulate
 
 import pytest
 
@@ -24,39 +23,50 @@ LAUNCHES = {
     # Two matrices, the activation and the sum.
     "feed_forward.forward": (2, 2),
     "feed_forward.input_gradient": (2, 2),
+    # A matrix and the choice of experts.
+    "experts.router": (1, 1),
+    "experts.router_gradient": (1, 1),
+    "experts.forward": (2, 1),
+    "experts.input_gradient": (2, 1),
 }
 """Linear layers and other operators of a computation; gradients of weights are launched before."""
+EXPERTS = 16
 
 
-def training(host):
+def training(host, model=CARD):
     return fast(
         2,
+        model=model,
         global_batch=4,
         overlap={"dp": False},
         compute={"kernels": "shapes", "update_accesses": 1, "host": host},
     )
 
 
-def computations() -> list[tuple[str, int]]:
+def computations(model=CARD) -> list[tuple[str, int]]:
     """Return the computations of an iteration but for the update, with their durations."""
-    [trace] = resolve(load_scenario(training(None))).plan.all_traces()
+    scenario = load_scenario(training(None, model))
+    [trace] = resolve(scenario).plan.all_traces()
     found = [(node.name, node.duration_ps) for node in trace.nodes if node.type == NodeType.COMPUTE]
     return found[:-1]
 
 
-def queue_ps(linear_ps: int, operator_ps: int) -> int:
+def queue_ps(linear_ps: int, operator_ps: int, expert_ps: int = 0, model=CARD) -> int:
     """Return when the last computation ends."""
-    names, durations = zip(*computations(), strict=True)
-    counts = [LAUNCHES.get(name, (0, 0)) for name in names]
-    launched = accumulate(linears * linear_ps + others * operator_ps for linears, others in counts)
-    end = 0
-    for duration, ready in zip(durations, launched, strict=True):
-        end = max(end, ready) + duration
+    launched = end = 0
+    for name, duration in computations(model):
+        linears, others = LAUNCHES.get(name, (0, 0))
+        launched += linears * linear_ps + others * operator_ps
+        if name in ("experts.forward", "experts.input_gradient"):
+            launched += EXPERTS * expert_ps
+        end = max(end, launched) + duration
+        if name == "experts.router" and linear_ps:
+            launched = max(launched, end)
     return end
 
 
-def step_ps(host):
-    return 1000 * cosim.run(training(host)).iterations[0].time_ns
+def step_ps(host, model=CARD):
+    return 1000 * cosim.run(training(host, model)).iterations[0].time_ns
 
 
 @pytest.mark.parametrize("linear_us", [1, 10, 20, 40, 1000])
@@ -66,6 +76,18 @@ def test_an_operator_waits_for_its_launch_and_for_the_one_before(linear_us):
     host = {"linear": f"{linear_us}us", "operator": "2us"}
     expected = queue_ps(linear_us * US, 2 * US) + after
     assert step_ps(host) == pytest.approx(expected, abs=2000)
+
+
+@pytest.mark.parametrize("linear_us", [1, 10, 20, 40, 1000])
+@pytest.mark.parametrize("expert_us", [0, 5])
+def test_the_host_waits_for_routers_and_launches_experts(linear_us, expert_us):
+    model = CARD | {"experts": {"count": EXPERTS, "top_k": 2, "width": 512}}
+    after = step_ps(None, model) - queue_ps(0, 0, model=model)
+    host = {"linear": f"{linear_us}us", "operator": "2us", "expert": f"{expert_us}us"}
+    expected = queue_ps(linear_us * US, 2 * US, expert_us * US, model) + after
+    assert step_ps(host, model) == pytest.approx(expected, abs=2000)
+    # With few launches, the wait for the router is what keeps the host from getting ahead.
+    assert step_ps(host, model) > step_ps(None, model)
 
 
 def test_a_slow_host_decides_alone():
@@ -100,8 +122,10 @@ def test_each_exchange_is_launched():
     assert 0 <= others * 100_000 - more_ns <= 2 * 100_000
 
 
-def test_the_estimate_has_the_host_too():
-    scenario = load_scenario(training({"linear": "1ms", "operator": "2us"}))
+@pytest.mark.parametrize("experts", [None, {"count": EXPERTS, "top_k": 2, "width": 512}])
+def test_the_estimate_has_the_host_too(experts):
+    host = {"linear": "1ms", "operator": "2us", "expert": "50us"}
+    scenario = load_scenario(training(host, CARD | {"experts": experts}))
     work = scenario.only_work
     [found] = work.kind.estimates(work.workload, 2, Costs(resolve(scenario)), [{}])
     simulated = cosim.run(scenario).iterations[0].time_ns / 1e9

@@ -50,6 +50,17 @@ def test_what_is_hidden_takes_its_part_of_the_computation(
     assert longer == pytest.approx(TAKEN / SMS[chip] * hidden, rel=1e-3)
 
 
+def test_a_collective_may_take_fewer() -> None:
+    """What kernels lose is in proportion to the SMs that the collective takes."""
+    times = {
+        taken: cosim.run(training({"dp": 8}, overlap={"dp_sms": taken})) for taken in (0, 8, 32)
+    }
+    usual = compute_ns(times[0])
+    for taken in (8, 32):
+        lost = taken / SMS["h100"] * dp(times[taken])
+        assert compute_ns(times[taken]) - usual == pytest.approx(lost, rel=1e-3)
+
+
 def test_one_efficiency_for_all_kernels_stays() -> None:
     source = training({"dp": 8}, compute={"kernels": "roofline"})
     beside = cosim.run(source)

@@ -8,6 +8,10 @@ hides the host.
 Operators are counted as Megatron-LM has them: a linear layer with its normalisation and casts, and
 each other operator, collective and message. The backward phase launches as many as the forward
 phase.
+
+Where tokens go to experts, the host waits in the forward phase: it needs their numbers to launch
+what follows, and gets them from the router (DeepEP's README, "Example use in model training";
+`cuda_sync_point` of Megatron-LM's token dispatchers).
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ class Launches:
     def __init__(self, workload: LlmWorkload) -> None:
         card, lora, host = workload.model, workload.lora, workload.compute.host
         linear, self.operator = (host.linear, host.operator) if host else (0, 0)
+        expert = host.expert if host else 0
         targets = () if lora is None else lora.targets
 
         def launches(linears: int, others: int, *matrices: str) -> int:
@@ -50,6 +55,7 @@ class Launches:
             self.router = launches(1, 1)
             networks = 1 + (card.experts.shared > 0)
             self.experts = networks * launches(2, 1)
+            self.experts += card.experts.count // workload.layout.ep * expert
         self.embedding = launches(0, 1)
         self.output = launches(1, 1)  # and the loss
         self.merge = launches(1, 3)  # and two normalisations, and the copy side by side

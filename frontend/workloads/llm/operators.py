@@ -180,10 +180,6 @@ of the matrix. From Transformer Engine's defaults (`initialize_ub` in
 `transformer_engine/pytorch/module/base.py`): a ring of copies cuts the product into tp pieces, its
 pipeline into 4, and its bulk collectives leave the product whole."""
 
-_DP_SMS = 16
-"""SMs of a collective of dp: NCCL's rings take 16 or more (NVIDIA, "Enabling fast inference and
-resilient training with NCCL 2.27", 2025)."""
-
 
 class Times(NamedTuple):
     """Durations of an operator in picoseconds."""
@@ -234,7 +230,8 @@ class Operators:
         """By how much kernels take longer beside a collective of dp, which takes SMs [10^-6]."""
         if self._kernels is None:
             return 0
-        return round(1e6 * _DP_SMS / (self._kernels.chip.sms - _DP_SMS))
+        taken = self.workload.overlap.dp_sms
+        return round(1e6 * taken / (self._kernels.chip.sms - taken))
 
     @cached_property
     def hidden_bytes(self) -> int:

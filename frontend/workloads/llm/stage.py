@@ -427,6 +427,7 @@ class BlockBuilder:
     def _experts(self) -> None:
         operators, stream = self.operators, self.stream
         stream.compute("experts", "router", operators.router.forward, self.launches.router)
+        stream.let_host_wait()
         self._exchange("dispatch", self.workload.dispatch_element)
         self._expert_tokens("all_gather", "all_gather")
         durations = [part.forward for part in operators.experts]

@@ -98,6 +98,11 @@ class Stream:
         self.iteration = iteration
         self._launched = self.after
 
+    def let_host_wait(self) -> None:
+        """Let the host launch what follows when the latest computation is done."""
+        if self._exchange_launch_ps:
+            self._launched += self.last
+
     def compute(
         self, layer: str, name: str, duration_ps: int | Sequence[int], launch_ps: int = 0
     ) -> int:

@@ -116,6 +116,9 @@ class Overlap(Model):
     """The same for the all-to-alls of ep."""
     dp: bool = True
     """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
+    dp_sms: Annotated[int, Field(ge=0, le=64)] = 16
+    """Multiprocessors (SMs) that a collective of dp takes from the kernels beside it, which only
+    `kernels: shapes` knows. NCCL takes one for each channel (`NCCL_MAX_CTAS`)."""
     gather: bool = False
     """zero 1, 2: whether weights are gathered part by part during the forward phase of the next
     iteration; otherwise all of them after the update. An iteration begins with its gathers."""
@@ -222,6 +225,8 @@ class Host(Model):
     """A linear layer with its normalisation and casts, in one phase."""
     operator: PositiveTime
     """Any other operator, collective or message, in one phase."""
+    expert: Time = Time.parse("0us")
+    """What each expert of a rank adds to the two linear layers of all of them, in one phase."""
 
 
 class LlmCompute(Model):
