@@ -141,6 +141,87 @@ def test_gradients_that_are_left_for_the_end(layout: dict[str, Any], limit: int)
     assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2.5e-3)
 
 
+UNEVEN = [
+    ({"pp": 4, "layers": [2, 3, 3, 8]}, 0),
+    ({"pp": 4, "layers": [8, 3, 3, 2]}, 0),
+    ({"pp": 4, "layers": [3, 6, 4, 3], "zero": 1}, 0),
+    ({"pp": 2, "layers": [13, 3], "zero": 3}, 0),
+    ({"pp": 4, "layers": [0, 8, 8, 0]}, 512),
+    ({"pp": 4, "chunks": 2, "layers": [3, 2, 2, 2, 2, 2, 2, 1]}, 512),
+    ({"pp": 2, "chunks": 4, "layers": [0, 2, 2, 2, 2, 3, 3, 2]}, 512),
+    ({"pp": 4, "schedule": "zero_bubble", "layers": [2, 3, 3, 8]}, 0),
+    ({"pp": 4, "schedule": "zero_bubble", "layers": [5, 4, 4, 3]}, 0),
+    ({"pp": 2, "chunks": 2, "schedule": "dual_pipe", "layers": [3, 5, 5, 3]}, 512),
+    ({"pp": 4, "chunks": 2, "schedule": "dual_pipe", "layers": [1, 2, 2, 2, 2, 2, 3, 2]}, 0),
+]
+
+
+@pytest.mark.parametrize("batch", [16, 96])
+@pytest.mark.parametrize(("layout", "vocabulary"), UNEVEN, ids=str)
+def test_unequal_parts(layout: dict[str, Any], vocabulary: int, batch: int) -> None:
+    """All steps are followed, up to four micro-batches for each stage."""
+    model = MODEL | {"vocabulary": vocabulary}
+    source = content(layout=layout, model=model, global_batch=batch)
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=2.5e-3)
+
+
+@pytest.mark.parametrize("layout", [{"pp": 4}, {"pp": 4, "chunks": 2}], ids=str)
+def test_an_even_list_is_estimated_as_the_rule(layout: dict[str, Any]) -> None:
+    """Two ways of the same time: a closed form, and the steps one by one."""
+    count = layout["pp"] * layout.get("chunks", 1)
+    listed = layout | {"layers": [16 // count] * count}
+    even = estimate(content(layout=layout))
+    assert estimate(content(layout=listed)) == pytest.approx(even, rel=2.5e-3)
+
+
+@pytest.mark.parametrize("rate", ["50Gbps", "5Gbps"])
+def test_messages_between_unequal_stages(rate: str) -> None:
+    """Messages that take longer than steps decide."""
+    source = content(layout={"pp": 4, "layers": [3, 4, 3, 6]})
+    source["topology"]["scale_up"] |= {"bandwidth": rate}
+    assert estimate(source) == pytest.approx(cosim.run(source).time_ns / 1e9, rel=0.03)
+
+
+def test_a_long_last_stage_repeats_for_each_micro_batch() -> None:
+    """The sum of all stages, and of the longest one for each of the other micro-batches."""
+
+    def seconds(layers: list[int]) -> float:
+        source = content(layout={"pp": 4, "layers": layers}, compute={"update_accesses": 0})
+        return cosim.run(source).time_ns / 1e9
+
+    batches = 8
+    layer = seconds([4, 4, 4, 4]) / (4 * (batches + 3))
+    assert seconds([2, 3, 3, 8]) == pytest.approx(layer * (16 + 8 * (batches - 1)), rel=1e-3)
+    # The first stage, if it is the longest one, computes while it waits for the others.
+    assert layer * 8 * batches < seconds([8, 3, 3, 2]) < layer * (16 + 8 * (batches - 1))
+
+
+@pytest.mark.parametrize(
+    ("layout", "layers"),
+    [
+        ({"tp": 2, "pp": 2, "zero": 1}, [8, 8]),
+        ({"pp": 4, "chunks": 2}, [2] * 8),
+        ({"pp": 4, "chunks": 3}, [1, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]),
+        ({"pp": 4, "schedule": "zero_bubble"}, [4] * 4),
+        ({"pp": 2, "chunks": 2, "schedule": "dual_pipe"}, [4] * 4),
+    ],
+    ids=str,
+)
+def test_the_list_of_the_rule_is_simulated_as_the_rule(
+    layout: dict[str, Any], layers: list[int]
+) -> None:
+    """Times, traffic and memory are equal to the last bit."""
+    model = MODEL | {"vocabulary": 512}
+    even, listed = (
+        cosim.run(content(layout=layout | more, model=model)).model_dump(mode="json")
+        for more in ({}, {"layers": layers})
+    )
+    for one in (even, listed):
+        del one["scenario"]
+        one["simulator"] = one["simulator"]["events"]  # the rest is time of the machine
+    assert even == listed
+
+
 @pytest.mark.parametrize("zero", [0, 1, 2, 3])
 @pytest.mark.parametrize("gather", [False, True])
 @pytest.mark.parametrize("overlap", [False, True])

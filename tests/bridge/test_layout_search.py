@@ -118,6 +118,25 @@ def test_kept_keys_stay():
         LayoutSearch(own, kept=["zer"])
 
 
+def test_a_list_of_layers_stays_with_its_own_stages_and_chunks():
+    """Other layouts, whose chunks are others, divide the layers evenly."""
+    own = load_scenario(scenario(layout={"pp": 2, "chunks": 2, "layers": [0, 2, 1, 1]}))
+    kept = ("recompute", "zero", "micro_batch", "cp")
+    search = LayoutSearch(own, kept=kept, simulated=1000)
+    found = search.run()
+    assert {one.keys["pp"] for one in found if "pp" in one.keys} >= {2, 4}
+    for one in found:
+        listed = one.scenario.only_work.workload.layout.layers
+        same = (one.keys.get("pp"), one.keys.get("chunks")) == (2, 2)
+        assert listed == ((0, 2, 1, 1) if same else None)
+        if same:
+            assert one.estimate.seconds == pytest.approx(one.seconds, rel=0.05)
+    assert search.start is not None
+    assert search.start.keys["layers"] == [0, 2, 1, 1]
+    fixed = LayoutSearch(own, kept=(*kept, "pp", "chunks"), simulated=1000).run()
+    assert {one.scenario.only_work.workload.layout.layers for one in fixed} == {(0, 2, 1, 1)}
+
+
 def test_nothing_that_fits_is_left_out():
     """Each layout that loads is one of those that are tried, and the others are refused."""
     own = load_scenario(scenario(batch=4))

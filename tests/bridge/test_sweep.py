@@ -221,6 +221,18 @@ def test_from_python(small_file: Path) -> None:
         assert run.result.time_ns == alone.time_ns
 
 
+def test_layers_of_chunks_are_set_and_tried(scenarios: Path) -> None:
+    """A list has commas inside its brackets; the text of Megatron-LM is a value, too."""
+    given = ("--set", "fabric=analytical", "--set", "workload.layout.layers=[3,1]", "--json")
+    tried = ("--over", "workload.layout.layers=[2,2],Et*3|tL")
+    file = scenarios / "llm_llama3_8b_small.yaml"
+    once = sweep(file, *given, "--over", "workload.layout.zero=0,1")
+    answer = sweep(file, *given[:2], *tried, "--json")
+    assert (once.exit_code, answer.exit_code) == (0, 0)
+    [_, listed], [even, text] = json.loads(once.stdout), json.loads(answer.stdout)
+    assert text["time_ns"] == listed["time_ns"] != even["time_ns"]
+
+
 def test_what_came_from_over_is_blamed_on_it(small_file: Path) -> None:
     answer = sweep(small_file, "--set", "seed=2", "--over", "topology.ranks=2,0")
     said = "cosim: --over topology.ranks=0: topology.ranks: value 0: expected at least 2\n"

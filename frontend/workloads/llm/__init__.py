@@ -206,6 +206,10 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         expected = f"expected {ranks / own:g}, as {product} is {own}, and there are {ranks} ranks"
         yield "workload.layout.dp", expected
         return
+    unfit = list(_layers_problems(workload))
+    yield from unfit
+    if unfit:
+        return
     heads = card.heads
     if heads % layout.tp:
         yield "workload.layout.tp", f"expected a divisor of the model's {heads} heads"
@@ -257,6 +261,24 @@ def _layout_problems(workload: LlmWorkload, ranks: int) -> Problems:
         number = workload.global_batch // each
         expected = f"expected 1, because pp ({layout.pp}) does not divide {number} micro-batches"
         yield "workload.layout.chunks", expected
+
+
+def _layers_problems(workload: LlmWorkload) -> Problems:
+    """Check that `layout.layers` has all layers of the model, and something on each chunk."""
+    card, layers = workload.model, workload.layout.layers
+    if layers is None:
+        return
+    path, count = "workload.layout.layers", workload.layout.pp * workload.layout.chunks
+    if len(layers) != count:
+        yield path, f"expected {count} numbers, as pp · chunks, not {len(layers)}"
+    elif sum(layers) != card.layers:
+        yield path, f"expected the sum {card.layers}, the layers of the model, not {sum(layers)}"
+    else:
+        ends = (0, count - 1) if card.vocabulary else ()
+        for number, own in enumerate(layers):
+            if not own and number not in ends:
+                expected = "expected at least 1, as the chunk has no embedding or output layer"
+                yield f"{path}.{number}", expected
 
 
 def _deferral_problems(workload: LlmWorkload) -> Problems:

@@ -3,7 +3,9 @@
 The phases of a block are those of `BlockBuilder`: their longest path, with each collective by its
 own estimate. A stage repeats them for its layers and micro-batches. With p stages, v chunks and m
 micro-batches, the pipeline takes m times the longest stage, and the others once, divided by v: the
-bubble (p - 1) / (m · v) if stages are equal. `schedule` has the bubbles of the other orders.
+bubble (p - 1) / (m · v) if stages are equal. `schedule` has the bubbles of the other orders. Where
+`layout.layers` says what each chunk has, chunks may differ at will, so the steps of all stages are
+followed one by one instead.
 Reductions and gathers of weights count as far as computation does not hide them. Traffic never
 collides.
 """
@@ -31,9 +33,12 @@ from frontend.workloads.llm.partition import (
     chunks,
     has_two_copies,
     stage_chunks,
+    stage_of,
+    stage_steps,
     stage_weights,
     table_weights,
 )
+from frontend.workloads.llm.schedule import Pass, Step, together
 from frontend.workloads.llm.stage import BlockBuilder
 from frontend.workloads.llm.stream import Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
@@ -261,16 +266,23 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
         late = number * cost
         part = saved * number / micro_batches
         stages[-1] = stages[-1].plus(Phases(0.0, part, 0.0, part), -1)
-    whole = _pipeline_ps(workload, blocks, stages, micro_batches)
+    if layout.layers is None:
+        whole = _pipeline_ps(workload, blocks, stages, micro_batches)
+        # A stage ends its last step earlier than the first one.
+        earlier = [sum(one.backward for one in stages[:stage]) for stage in range(layout.pp)]
+        passed = [whole - one / layout.chunks for one in earlier]
+    else:
+        parts = [[_stage(workload, blocks, exchange, [one]) for one in own] for own in every]
+        if workload.deferred_output:
+            parts[-1][-1] = parts[-1][-1].plus(Phases(0.0, part, 0.0, part), -1)
+        passed = _followed_ps(workload, blocks, parts, micro_batches)
     ends = []
     for stage, own in enumerate(stages):
-        # A stage begins later than the first one, and ends its last step earlier.
-        later = sum(one.forward for one in stages[:stage]) / layout.chunks
-        earlier = sum(one.backward for one in stages[:stage]) / layout.chunks
+        later = sum(one.forward for one in stages[:stage]) / layout.chunks  # it begins
         begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
         end = _end_ps(workload, blocks, exchange, own, stage, micro_batches)
         left = late if stage == layout.pp - 1 else 0.0
-        ends.append(begin + whole - earlier + left + end)
+        ends.append(begin + passed[stage] + left + end)
     return max(ends) + _tied_ps(workload, blocks)
 
 
@@ -340,6 +352,100 @@ def _pipeline_ps(
     if layout.chunks > 1:  # a micro-batch comes back to the first stage for the next chunk
         slowest = max(slowest, step / 2 + (sum(onward) + back) / count)
     return whole + 2 * sum(onward) + micro_batches * layout.chunks * (slowest - step)
+
+
+def _followed_ps(
+    workload: LlmWorkload, blocks: Blocks, parts: list[list[Phases]], micro_batches: int
+) -> list[float]:
+    """Return when each stage ends its last step, after the first forward step of all.
+
+    Parameters
+    ----------
+    workload : LlmWorkload
+        The workload.
+    blocks : Blocks
+        Its blocks.
+    parts : list of list of Phases
+        The phases of each chunk of each stage.
+    micro_batches : int
+        Micro-batches of an iteration. From four times the stages on, each takes as long as the last
+        ones before.
+    """
+    stages = workload.layout.pp
+    if micro_batches <= 4 * stages:
+        return _Steps(workload, blocks, parts).ends_ps(micro_batches)
+    fewer, more = (_Steps(workload, blocks, parts).ends_ps(n * stages) for n in (3, 4))
+    each_ps = (max(more) - max(fewer)) / stages
+    return [end + (micro_batches - 4 * stages) * each_ps for end in more]
+
+
+class _Steps:
+    """Follows the steps of all stages; the messages between two stages are one after another."""
+
+    def __init__(self, workload: LlmWorkload, blocks: Blocks, parts: list[list[Phases]]) -> None:
+        self.layout, self.blocks, self.parts = workload.layout, blocks, parts
+        every = range(self.layout.pp)
+        self.chunks = [stage_chunks(workload.model, self.layout, stage) for stage in every]
+        self.last = self.layout.pp * self.layout.chunks - 1
+        self.free = [0.0 for _ in every]
+        self.links: dict[tuple[int, int], float] = {}
+        self.arrived: dict[tuple[int, bool, int], float] = {}
+        """When the input of a chunk is there: its number, forward or not, and the micro-batch."""
+
+    def ends_ps(self, micro_batches: int) -> list[float]:
+        """Return when the last step of each stage ends."""
+        stages = range(self.layout.pp)
+        left = [together(stage_steps(self.layout, one, micro_batches))[::-1] for one in stages]
+        while any(left):
+            for stage, own in enumerate(left):
+                while own and self._done(stage, own[-1]):
+                    own.pop()
+        return self.free
+
+    def _done(self, stage: int, steps: list[Step]) -> bool:
+        """Compute steps together if their inputs are there; return whether they are."""
+        begin = self.free[stage]
+        for step in steps:
+            number = self.chunks[stage][step.chunk].number
+            own = step.kind == Pass.WEIGHTS or number == (0 if step.forward else self.last)
+            if not own:
+                arrived = self.arrived.get((number, step.forward, step.micro_batch))
+                if arrived is None:
+                    return False
+                begin = max(begin, arrived)
+        self.free[stage] = begin + self._duration_ps(stage, steps)
+        for step in steps:
+            number = self.chunks[stage][step.chunk].number + (1 if step.forward else -1)
+            if step.kind != Pass.WEIGHTS and 0 <= number <= self.last:
+                key = (number, step.forward, step.micro_batch)
+                self.arrived[key] = self._arrival_ps(stage, stage_of(self.layout, number))
+        return True
+
+    def _duration_ps(self, stage: int, steps: list[Step]) -> float:
+        """Return how long steps take; what two of them hide is what the one with less does."""
+        own = [self.parts[stage][step.chunk] for step in steps]
+        whole = sum(map(_step_ps, steps, own))
+        if len(steps) > 1:
+            whole -= min(one.forward + one.backward - one.together for one in own)
+        return whole
+
+    def _arrival_ps(self, stage: int, other: int) -> float:
+        """Return when the result of a stage's last step is at another stage."""
+        if stage == other:
+            return self.free[stage]
+        source, target = (self.blocks.grid.stage_offset(0, one) for one in (stage, other))
+        size = self.blocks.operators.kept_bytes
+        begin = max(self.free[stage], self.links.get((stage, other), 0.0))
+        self.links[stage, other] = begin + self.blocks.costs.message_ps(source, target, size)
+        return self.links[stage, other]
+
+
+def _step_ps(step: Step, phases: Phases) -> float:
+    if step.forward:
+        return phases.forward
+    if step.kind == Pass.WEIGHTS:
+        return phases.weights
+    return phases.backward - (phases.weights if step.kind == Pass.INPUT else 0.0)
 
 
 def _begin_ps(

@@ -49,8 +49,10 @@ def sizes(layout: Layout, ranks: int, kept: Collection[str] = ()) -> Iterator[di
 def fitting(workload: LlmWorkload, ranks: int, kept: Collection[str] = ()) -> Iterator[Changes]:
     """Yield the keys of all layouts, of which many may not fit. `kept` has some of `KEYS`.
 
-    Layouts that differ only in `zero` or `chunks` follow one another.
+    Layouts that differ only in `zero` or `chunks` follow one another. `layout.layers`, if it is
+    given, stays with the layout's own pp and chunks; others divide the layers evenly.
     """
+    own_layers = workload.layout.layers
     for size in sizes(workload.layout, ranks, kept):
         dp = ranks // (size["tp"] * size["cp"] * size["pp"])
         batches, rest = divmod(workload.global_batch, dp)
@@ -68,6 +70,9 @@ def fitting(workload: LlmWorkload, ranks: int, kept: Collection[str] = ()) -> It
                 others[name] = [getattr(own, name)]
         for recompute, micro_batch, chunks, zero in product(*others.values()):
             found = {**size, "dp": None, "chunks": chunks, "zero": zero}
+            if own_layers is not None:
+                own_parts = (workload.layout.pp, workload.layout.chunks)
+                found["layers"] = own_layers if (size["pp"], chunks) == own_parts else None
             yield {
                 **{f"layout.{key}": value for key, value in found.items()},
                 "micro_batch": micro_batch,

@@ -25,10 +25,11 @@ models", MLSys 2023.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import accumulate
+from operator import mul
 from typing import NamedTuple
 
 from frontend.models.cards import Card
@@ -76,24 +77,30 @@ class Chunk(NamedTuple):
 
 
 def chunks(card: Card, layout: Layout) -> list[Chunk]:
-    """Return all chunks.
+    """Return all chunks, with the layers of `layout.layers` or of `even_layers`."""
+    count = layout.pp * layout.chunks
+    return _chunks(layout.layers or even_layers(card.layers, card.mtp_layers, count))
+
+
+@lru_cache(maxsize=64)
+def even_layers(layers: int, modules: int, count: int) -> tuple[int, ...]:
+    """Return the layers of each chunk if they are divided as evenly as possible.
 
     Layers that do not divide evenly go to the chunks in the middle, as the first one also has the
     embedding and the last one the output layer. A module for a further token counts as a layer of
     the last chunk.
     """
-    return _chunks(card.layers, card.mtp_layers, layout.pp * layout.chunks)
-
-
-@lru_cache(maxsize=64)
-def _chunks(layers: int, modules: int, count: int) -> list[Chunk]:
     last = layers if count == 1 else max(0, (layers + modules) // count - modules)
     each, rest = divmod(layers - last, max(1, count - 1))
     sizes = (count - 1) * [each] + [last]
     for number in [*range(1, count - 1), 0][:rest]:
         sizes[number] += 1
-    ends = list(accumulate(sizes))
-    found = zip(ends, sizes, strict=True)
+    return tuple(sizes)
+
+
+@lru_cache(maxsize=64)
+def _chunks(sizes: tuple[int, ...]) -> list[Chunk]:
+    found = zip(accumulate(sizes), sizes, strict=True)
     return [Chunk(number, range(end - size, end)) for number, (end, size) in enumerate(found)]
 
 
@@ -416,12 +423,17 @@ def rank_memory(workload: LlmWorkload, grid: Grid, stage: int, micro_batches: in
 def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     """Return the activations of the micro-batches in flight, between forward and backward."""
     card, layout = workload.model, workload.layout
-    in_flight = _in_flight(layout, stage, micro_batches)
     blocks = [chunk_blocks(card, layout, chunk) for chunk in stage_chunks(card, layout, stage)]
-    most = max(
+    each_chunk = [
         sum(block.number * block_activations(workload, block.kind) for block in own)
         for own in blocks
-    )
+    ]
+    if len(set(each_chunk)) == 1:
+        held = _in_flight(layout, stage, micro_batches) * each_chunk[0]
+    else:
+        number = min(micro_batches, 4 * layout.pp)  # further ones only repeat the order
+        every = _chunks_in_flight(layout.schedule, stage, layout.pp, number, layout.chunks)
+        held = max(sum(map(mul, counts, each_chunk)) for counts in every)
     tokens = workload.micro_batch * card.sequence // layout.cp
     outputs = sum(block.kind in OUTPUT_KINDS for own in blocks for block in own)
     logits = tokens * -(-card.vocabulary // layout.tp) * (ELEMENT + 4)
@@ -429,17 +441,36 @@ def _activations(workload: LlmWorkload, stage: int, micro_batches: int) -> int:
     left = min(workload.deferred_output, micro_batches)
     between = tokens // (layout.tp if layout.sequence_parallel else 1) * card.hidden
     each = (tokens * -(-card.vocabulary // layout.tp) + between) * ELEMENT
-    return in_flight * most + outputs * (logits + left * each)
+    return held + outputs * (logits + left * each)
 
 
 def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
-    """Return the most micro-batches of a chunk whose activations a stage holds."""
+    """Return the most micro-batches whose activations a stage holds; each chunk has its own."""
     if layout.schedule == "dual_pipe":
         return min(2 * layout.pp + 1, micro_batches * layout.chunks)
     # The gradients of weights on the later stages of zero_bubble wait as long as on the first one.
     longest = 0 if layout.schedule == "zero_bubble" else stage
     ahead = warm_up(longest, layout.pp, micro_batches, layout.chunks)
     return min(ahead + 1, micro_batches * layout.chunks)
+
+
+@lru_cache(maxsize=1024)
+def _chunks_in_flight(
+    schedule: str, stage: int, stages: int, micro_batches: int, chunks: int
+) -> Collection[tuple[int, ...]]:
+    """Return how many micro-batches of each chunk a stage holds after each forward step."""
+    if schedule == "dual_pipe":
+        order = dual_pipe_steps(stage, stages, micro_batches)
+    else:
+        order = steps(stage, stages, micro_batches, chunks)
+    held, every = [0] * chunks, set[tuple[int, ...]]()
+    for step in order:
+        if step.forward:
+            held[step.chunk] += 1
+            every.add(tuple(held))
+        elif step.kind != Pass.INPUT:  # activations stay for the gradients of weights
+            held[step.chunk] -= 1
+    return every
 
 
 def block_activations(workload: LlmWorkload, kind: Kind) -> int:

@@ -641,8 +641,11 @@ class _Stage:
             self.data.collect(weights, self.stream.last)
 
     def _weight_gradients(self, step: Step) -> None:
-        """Compute the gradients of weights that the backward step of a micro-batch has left."""
-        for weights, parts in self.later.pop((step.chunk, step.micro_batch)):
+        """Compute the gradients of weights that the backward step of a micro-batch has left.
+
+        There are none if the chunk has only a frozen embedding.
+        """
+        for weights, parts in self.later.pop((step.chunk, step.micro_batch), ()):
             self.blocks.later_gradients(parts)
             if self._reduces(step):
                 self.data.collect(weights, self.stream.last)

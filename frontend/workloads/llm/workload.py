@@ -10,12 +10,14 @@ from pydantic import (
     PlainSerializer,
     ValidationInfo,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
 from frontend.collectives.algorithm_options import AlgorithmOptions
 from frontend.collectives.choices import AnyAlgorithm
 from frontend.errors import one_of
+from frontend.formats.training.parts import read_parts
 from frontend.kernels import CHIPS
 from frontend.models.cards import Card
 from frontend.schema.base import (
@@ -69,6 +71,32 @@ AcceleratorName = Annotated[
 ]
 
 
+def _read_layers(value: Any) -> Any:
+    if isinstance(value, str):
+        return read_parts(value).layers
+    if value is not None and not isinstance(value, list | tuple):
+        raise ValueError(
+            "expected a list of whole numbers, one for each chunk, or a text such as Ett|(tt|)*6tL"
+        )
+    return value if value is None else tuple(value)
+
+
+ChunkLayers = Annotated[
+    tuple[Whole, ...] | None,
+    BeforeValidator(_read_layers),
+    PlainSerializer(lambda layers: layers and list(layers)),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"items": {"minimum": 0, "type": "integer"}, "type": "array"},
+                {"pattern": "^E[EtmL|()*,0-9]*L$", "type": "string"},
+                {"type": "null"},
+            ]
+        }
+    ),
+]
+
+
 class Layout(Model):
     """How ranks share the work: the product of tp, cp, dp and pp is the number of ranks."""
 
@@ -88,6 +116,11 @@ class Layout(Model):
     """Pipeline stages."""
     chunks: Count = 1
     """Parts of the layers on each stage. 1: one forward, one backward (1F1B); more: interleaved."""
+    layers: ChunkLayers = None
+    """Layers of each chunk in the model's order, pp · chunks numbers, such as [1, 2, 2, 1]. A chunk
+    with the embedding or the output layer may have 0; modules for further tokens are on the last
+    one. Or Megatron-LM's text for it, such as `Et*4|(t*4|)*14tmL`. null: as many on each; what is
+    left goes to those in the middle."""
     schedule: Literal["1f1b", "zero_bubble", "dual_pipe"] = "1f1b"
     """Order of the micro-batches. 1f1b: one forward, one backward. zero_bubble: the gradients of
     weights are computed later, while a stage would wait for others (ZB-H1). dual_pipe: a stage has
@@ -396,6 +429,21 @@ class LlmWorkload(Model):
     """Failures and checkpoints, for the goodput in the result; null: none."""
     check_memory: bool = True
     """Whether a layout that needs more memory than a rank has is refused."""
+
+    @field_validator("layout", mode="before")
+    @classmethod
+    def _text_has_all_modules(cls, value: Any, info: ValidationInfo) -> Any:
+        text = value.get("layers") if isinstance(value, dict) else None
+        if isinstance(text, str) and "model" in info.data:
+            modules = info.data["model"].mtp_layers
+            try:
+                found = read_parts(text).modules
+            except ValueError:
+                return value  # an error of the key itself
+            if found != modules:
+                problem = f"expected m {modules} times, as model.mtp_layers, not {found}"
+                raise cross_check_error("workload.layout.layers", problem)
+        return value
 
     @model_validator(mode="after")
     def _four_bits(self) -> Self:
