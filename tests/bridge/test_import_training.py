@@ -18,6 +18,8 @@ from frontend import ScenarioError, load_scenario
 from frontend.formats.training.huggingface import FAMILIES, card, read_config
 from frontend.formats.training.keys import Keys
 from frontend.formats.training.megatron import megatron_workload, read_arguments
+from frontend.formats.training.parts import read_parts
+from frontend.formats.training.torchtitan import MODELS, torchtitan_workload
 from frontend.models.cards import CARDS, Card
 from frontend.models.transformer import parameters
 
@@ -225,6 +227,56 @@ def test_further_tokens_of_megatron(tmp_path: Path) -> None:
     assert "mtp_layers" not in megatron(tmp_path, "")[0]["model"]
 
 
+@pytest.mark.parametrize(
+    ("text", "chunks", "layers"),
+    [
+        # 32 layers on four stages: five, seven, and ten on each of the others.
+        ("--decoder-first-pipeline-num-layers 5 --decoder-last-pipeline-num-layers 7", 1,
+         [5, 10, 10, 7]),
+        ("--decoder-first-pipeline-num-layers 5", 1, [5, 9, 9, 9]),
+        ("--decoder-last-pipeline-num-layers 2", 1, [10, 10, 10, 2]),
+        # The layers of a stage divide among its chunks.
+        ("--decoder-first-pipeline-num-layers 8 --decoder-last-pipeline-num-layers 4 "
+         "--num-virtual-stages-per-pipeline-rank 2", 2, [4, 5, 5, 2] * 2),
+        # The embedding and the loss count as layers of the first and the last chunk.
+        ("--num-layers 30 --account-for-embedding-in-pipeline-split "
+         "--account-for-loss-in-pipeline-split", 1, [7, 8, 8, 7]),
+        ("--num-layers 31 --account-for-embedding-in-pipeline-split", 1, [7, 8, 8, 8]),
+        ("--num-layers 30 --account-for-embedding-in-pipeline-split --account-for-loss-in-"
+         "pipeline-split --num-layers-per-virtual-pipeline-stage 4", 2, [3, *[4] * 6, 3]),
+        ("--num-layers 6 --account-for-embedding-in-pipeline-split --account-for-loss-in-"
+         "pipeline-split --num-virtual-stages-per-pipeline-rank 2", 2, [0, *[1] * 6, 0]),
+        ("--pipeline-model-parallel-layout Et*8|(t*8|)*2t*8L", 1, "Et*8|(t*8|)*2t*8L"),
+        ("--pipeline-model-parallel-layout 'E|(t*5|)*5,t*7|L'", 2, "E|(t*5|)*5,t*7|L"),
+        # Modules for further tokens are there beside as many layers as on other stages.
+        ("--mtp-num-layers 1", 1, [8] * 4),
+        ("", 1, None),
+    ],
+)  # fmt: skip
+def test_layers_of_stages_of_megatron(
+    text: str, chunks: int, layers: list[int] | str | None, tmp_path: Path
+) -> None:
+    found, _ = megatron(tmp_path, f"--pipeline-model-parallel-size 4 {text}")
+    assert found["layout"]["chunks"] == chunks
+    assert found["layout"].get("layers") == layers
+    if layers is not None:
+        own = read_parts(layers).layers if isinstance(layers, str) else layers
+        assert (len(own), sum(own)) == (4 * chunks, found["model"]["layers"])
+
+
+def test_a_layout_in_a_variable_of_a_script(tmp_path: Path) -> None:
+    source, out = tmp_path / "train.sh", tmp_path / "x.yaml"
+    source.write_text(
+        "LAYOUT='Et*9|t*10|t*10|t*3L'\n"
+        f"torchrun train.py {MEGATRON} --pipeline-model-parallel-size 4 "
+        "--pipeline-model-parallel-layout $LAYOUT --micro-batch-size 1 --global-batch-size 64\n"
+    )
+    work, said = imported("megatron", source, "--gpus", 32, "--out", out)
+    assert work.layout.layers == (9, 10, 10, 3)
+    assert "layers: Et*9|t*10|t*10|t*3L" in out.read_text()
+    assert "left out" not in said
+
+
 @pytest.mark.parametrize(("limit", "found"), [("--wgrad-deferral-limit 50", 50), ("", 1024)])
 def test_deferred_gradients_of_megatron(limit: str, found: int, tmp_path: Path) -> None:
     """A limit of 0, the default, is all micro-batches."""
@@ -259,6 +311,54 @@ def test_yaml_of_megatron_is_the_same(tmp_path: Path) -> None:
         ("--q 'open", "expected a command line"),
         ("--defer-embedding-wgrad-compute", "value True: expected several pipeline stages"),
         ("--mtp-num-layers -1", "mtp-num-layers: value -1: expected a whole number of at least 0"),
+        (
+            "--pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 5 "
+            "--decoder-last-pipeline-num-layers 7",
+            "first-pipeline-num-layers: value 5: expected the other 20 layers to divide over the",
+        ),
+        (
+            "--pipeline-model-parallel-size 4 --decoder-last-pipeline-num-layers 6",
+            "last-pipeline-num-layers: value 6: expected the other 26 layers to divide over the o",
+        ),
+        (
+            "--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 5 "
+            "--num-virtual-stages-per-pipeline-rank 2",
+            "value 2: expected a divisor of the 5 layers of a stage",
+        ),
+        (
+            "--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 2 "
+            "--num-layers-per-virtual-pipeline-stage 2",
+            "value 2: expected --num-virtual-stages-per-pipeline-rank instead",
+        ),
+        (
+            "--pipeline-model-parallel-size 4 --account-for-loss-in-pipeline-split",
+            "--num-layers: value 32: expected a multiple of 4 stages, where 32 layers count as 33",
+        ),
+        (
+            "--account-for-embedding-in-pipeline-split --decoder-last-pipeline-num-layers 3",
+            "value True: expected neither --decoder-first-pipeline-num-layers nor --decoder-last",
+        ),
+        (
+            "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*15|t*16L",
+            r"layout: value Et\*15|t\*16L: expected t 32 times, not 31",
+        ),
+        (
+            "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|t*16mL",
+            "expected m 0 times, not 1",
+        ),
+        (
+            "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*16|t*15|tL",
+            "expected a multiple of 2 chunks, one for each stage, not 3",
+        ),
+        (
+            "--pipeline-model-parallel-size 2 --mtp-num-layers 1 "
+            "--pipeline-model-parallel-layout Et*16|t*15|t*1m|L",
+            "expected m only behind the last",
+        ),
+        (
+            "--pipeline-model-parallel-layout EtL --num-virtual-stages-per-pipeline-rank 2",
+            "value EtL: expected no other option for the layers of stages",
+        ),
         ("--fp4-format e2m1 --fp8-format hybrid", "value e2m1: expected no --fp8-format beside it"),
     ],
 )
@@ -315,6 +415,48 @@ def test_precisions_of_torchtitan(
     assert "left out" not in said
 
 
+def torchtitan_layers(schedule: str, **parallelism: object) -> dict[str, Any]:
+    """Return the layout of Llama 3 70B (80 layers) on four stages."""
+    keys = {
+        "model.name": "llama3", "model.flavor": "70B",
+        "parallelism.pipeline_parallel_degree": 4,
+        "parallelism.pipeline_parallel_schedule": schedule,
+    }  # fmt: skip
+    keys |= {f"parallelism.pipeline_parallel_{key}": value for key, value in parallelism.items()}
+    layout: dict[str, Any] = torchtitan_workload(Keys(Path("own.toml"), keys), 8, None)["layout"]
+    return {key: layout[key] for key in ("chunks", "layers")}
+
+
+def test_layers_of_stages_of_torchtitan() -> None:
+    """The embedding and the output layer count as a layer each, and the first stages have more."""
+    assert torchtitan_layers("1F1B") == {"chunks": 1, "layers": [20, 21, 20, 19]}
+    wide = torchtitan_layers("1F1B", first_stage_less_layers=0, last_stage_less_layers=4)
+    assert wide == {"chunks": 1, "layers": [21, 21, 21, 17]}
+    looped = torchtitan_layers("Interleaved1F1B")
+    assert looped == {"chunks": 2, "layers": [10, 11, 10, 10, 10, 10, 10, 9]}
+    more = torchtitan_layers("Interleaved1F1B", layers_per_stage=7)
+    assert more == {"chunks": 3, "layers": [6, *[7] * 9, 6, 5]}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "keys", "words"),
+    [
+        ("Interleaved1F1B", {"layers_per_stage": 9}, "value 9: expected a multiple of 4 chunks"),
+        ("1F1B", {"layers_per_stage": 11}, "value 11: expected 4 chunks of 82 layers, not 8"),
+        ("1F1B", {"first_stage_less_layers": 60}, "expected at most 2 chunks of 141 layers, not 4"),
+        ("1F1B", {"last_stage_less_layers": -1}, "expected a whole number of at least 0"),
+    ],
+)  # fmt: skip
+def test_layers_that_torchtitan_refuses(schedule: str, keys: dict[str, int], words: str) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        torchtitan_layers(schedule, **keys)
+
+
+def test_the_models_of_torchtitan_have_the_layers_of_their_cards() -> None:
+    for model in MODELS.values():
+        assert model["layers"] == CARDS[model["card"]]["layers"]
+
+
 def test_torchtitan_predicts_one_token(tmp_path: Path) -> None:
     source = tmp_path / "own.toml"
     text = (FILES / "torchtitan_llama3_70b.toml").read_text().replace('"llama3"', '"deepseek_v3"')
@@ -337,6 +479,7 @@ def test_torchtitan_with_another_model(tmp_path: Path) -> None:
     assert (work.model.layers, work.model.sequence) == (36, 16384)
     # A pipeline takes the sequences of a rank one by one.
     assert (work.layout.pp, work.micro_batch, work.global_batch) == (2, 1, 16)
+    assert work.layout.layers == (18, 18)
     assert "fsdp_reshard_after_forward: value default" in said
     answer = CliRunner().invoke(main, ["import", "torchtitan", str(source)])
     assert answer.exit_code == 2

@@ -16,10 +16,13 @@ from typing import Any
 from frontend.errors import ScenarioError
 from frontend.formats.readable import read_text
 from frontend.formats.training.keys import Keys
+from frontend.formats.training.parts import read_parts
 from frontend.formats.training.scenario import FOUR_BITS, accelerator
 from frontend.yaml_document import read
 
-_ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|[^\s()#;]*)\s*(?:#.*)?$")
+_ASSIGNMENT = re.compile(
+    r"^\s*(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s()#;]*)\s*(?:#.*)?$"
+)
 _VARIABLE = re.compile(r"\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)")
 _ARRAY = re.compile(r"^\s*\w+\+?=\(", re.MULTILINE)
 _EXPERT_LAYERS = re.compile(r"\(?\[0\]\*(\d+)\+\[1\]\*\d+\)?")
@@ -94,7 +97,7 @@ def _options(text: str, path: Path) -> tuple[dict[str, Any], list[str]]:
     """
     text = text.replace("\\\n", " ")
     known = {
-        match[1]: match[2].strip('"')
+        match[1]: match[2].strip("\"'")
         for line in text.splitlines()
         if (match := _ASSIGNMENT.match(line))
     }
@@ -131,8 +134,9 @@ def megatron_workload(keys: Keys) -> dict[str, Any]:
     """
     layout = _layout(keys)
     layers = keys.required("num-layers")
-    layout["chunks"] = _chunks(keys, layers, layout["pp"])
-    found: dict[str, Any] = {"model": _card(keys, layers, layout["tp"]), "layout": layout}
+    card = _card(keys, layers, layout["tp"])
+    layout |= _parts(keys, layers, card.get("mtp_layers", 0), layout["pp"])
+    found: dict[str, Any] = {"model": card, "layout": layout}
     found["micro_batch"] = keys.count("micro-batch-size", 1)
     batch = keys.count("global-batch-size")
     if batch is not None:
@@ -204,16 +208,90 @@ def _layout(keys: Keys) -> dict[str, Any]:
     return found
 
 
-def _chunks(keys: Keys, layers: int, stages: int) -> int:
-    """Return the parts of the layers on each stage."""
-    count = keys.count("num-virtual-stages-per-pipeline-rank")
-    each = keys.count("num-layers-per-virtual-pipeline-stage")
-    if count is not None or each is None:
-        return count or 1
-    if layers % (stages * each):
-        expected = f"expected a divisor of {layers} layers / {stages} stages"
-        keys.refuse("--num-layers-per-virtual-pipeline-stage", each, expected)
-    return layers // stages // each
+_FIRST, _LAST = (f"decoder-{name}-pipeline-num-layers" for name in ("first", "last"))
+_COUNTED = tuple(f"account-for-{name}-in-pipeline-split" for name in ("embedding", "loss"))
+_TEXT, _EACH = "pipeline-model-parallel-layout", "num-layers-per-virtual-pipeline-stage"
+
+
+def _parts(keys: Keys, layers: int, modules: int, stages: int) -> dict[str, Any]:
+    """Return the chunks of each stage, and the layers of each chunk if options say them.
+
+    A module for a further token is one of the last stage's layers in the scenario's own rule, and
+    is not in Megatron-LM. Source: `get_num_layers_to_build` of
+    `megatron/core/transformer/transformer_block.py` (d98e8a6).
+    """
+    text = keys.take(_TEXT)
+    first, last = keys.count(_FIRST), keys.count(_LAST)
+    counted = [_switch(keys, name) for name in _COUNTED]
+    count, each = keys.count("num-virtual-stages-per-pipeline-rank"), keys.count(_EACH)
+    if text is not None:
+        if any((first, last, *counted, count, each)):
+            keys.refuse(f"--{_TEXT}", text, "expected no other option for the layers of stages")
+        return _parts_of_text(keys, str(text), layers, modules, stages)
+    if any(counted) and (first or last):
+        expected = f"expected neither --{_FIRST} nor --{_LAST} beside it"
+        keys.refuse(f"--{_COUNTED[0] if counted[0] else _COUNTED[1]}", True, expected)
+    whole = layers + sum(counted)
+    if any(counted) and whole % stages:
+        expected = f"expected a multiple of {stages} stages, where {layers} layers count as {whole}"
+        keys.refuse("--num-layers", layers, expected)
+    if count is None and each is not None:
+        if first or last or whole % (stages * each):
+            expected = f"expected a divisor of {whole} layers / {stages} stages"
+            if first or last:
+                expected = "expected --num-virtual-stages-per-pipeline-rank instead"
+            keys.refuse(f"--{_EACH}", each, expected)
+        count = whole // stages // each
+    found: dict[str, Any] = {"chunks": count or 1}
+    even = whole % (stages * found["chunks"]) == 0
+    if any((first, last, *counted)) or (modules and stages > 1 and even):
+        every = _stage_layers(keys, whole, stages, {_FIRST: first, _LAST: last})
+        found["layers"] = _chunk_layers(keys, every, found["chunks"])
+        found["layers"][0] -= counted[0]
+        found["layers"][-1] -= counted[1]
+    return found
+
+
+def _parts_of_text(keys: Keys, text: str, layers: int, modules: int, stages: int) -> dict[str, Any]:
+    try:
+        parts = read_parts(text)
+    except ValueError as error:
+        keys.refuse(f"--{_TEXT}", text, str(error))
+    count, rest = divmod(len(parts.layers), stages)
+    if rest:
+        expected = f"expected a multiple of {stages} chunks, one for each stage, not"
+        keys.refuse(f"--{_TEXT}", text, f"{expected} {len(parts.layers)}")
+    own = {"t": sum(parts.layers), "m": parts.modules}
+    for letter, number in (("t", layers), ("m", modules)):
+        if own[letter] != number:
+            expected = f"expected {letter} {number} times, not {own[letter]}"
+            keys.refuse(f"--{_TEXT}", text, expected)
+    return {"chunks": count, "layers": text}
+
+
+def _stage_layers(
+    keys: Keys, layers: int, stages: int, ends: Mapping[str, int | None]
+) -> list[int]:
+    """Return the layers of each stage; those of which options say nothing are alike."""
+    own = {name: number for name, number in ends.items() if number is not None}
+    left, others = layers - sum(own.values()), stages - len(own)
+    every = [left // max(1, others)] * stages
+    for name, number in own.items():
+        every[0 if name == _FIRST else -1] = number
+    if sum(every) != layers or min(every) < 1:
+        name = next(iter(own))
+        expected = f"expected the other {left} layers to divide over the other {others} stages"
+        keys.refuse(f"--{name}", own[name], expected)
+    return every
+
+
+def _chunk_layers(keys: Keys, every: list[int], chunks: int) -> list[int]:
+    """Return the layers of each chunk; those of a stage are alike."""
+    for own in every:
+        if own % chunks:
+            expected = f"expected a divisor of the {own} layers of a stage"
+            keys.refuse("--num-virtual-stages-per-pipeline-rank", chunks, expected)
+    return [own // chunks for own in every] * chunks
 
 
 def _card(keys: Keys, layers: int, tp: int) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from frontend.formats.training.keys import Keys
 from frontend.formats.training.scenario import FOUR_BITS, accelerator
 
 MODELS: Mapping[str, Mapping[str, Any]] = {
-    "llama3 8B": {"card": "llama3_8b"},
-    "llama3 70B": {"card": "llama3_70b"},
-    "llama3 405B": {"card": "llama3_405b"},
-    "deepseek_v3 671B": {"card": "deepseek_v3", "mtp_layers": 0},
-    "qwen3 32B": {"card": "qwen3_32b"},
+    "llama3 8B": {"card": "llama3_8b", "layers": 32},
+    "llama3 70B": {"card": "llama3_70b", "layers": 80},
+    "llama3 405B": {"card": "llama3_405b", "layers": 126},
+    "deepseek_v3 671B": {"card": "deepseek_v3", "layers": 61, "mtp_layers": 0},
+    "qwen3 32B": {"card": "qwen3_32b", "layers": 64},
 }
 """The cards of models and their flavors; torchtitan predicts one token."""
 
@@ -115,6 +115,8 @@ def torchtitan_workload(keys: Keys, gpus: int, model: Mapping[str, Any] | None) 
         If a value is none that a scenario can have.
     """
     layout, shared = _layout(keys)
+    card = model or _card(keys)
+    layout |= _parts(keys, card["layers"], layout["pp"])
     own = layout["tp"] * layout["pp"] * layout["cp"]
     if gpus % own:
         keys.refuse("parallelism", own, f"expected a divisor of {gpus} GPUs as product of degrees")
@@ -127,7 +129,7 @@ def torchtitan_workload(keys: Keys, gpus: int, model: Mapping[str, Any] | None) 
     batch = keys.count("training.global_batch_size", -1, least=-1)
     tokens = keys.count("training.seq_len", 2048)
     found: dict[str, Any] = {
-        "model": {**(model or _card(keys)), "sequence": tokens},
+        "model": {**card, "sequence": tokens},
         "layout": layout,
         "micro_batch": local if layout["pp"] == 1 else part,
         "global_batch": local * dp if batch == -1 else batch,
@@ -171,7 +173,6 @@ def _layout(keys: Keys) -> tuple[dict[str, Any], int]:
     if found["ep"] > 1 and tensor != found["tp"]:
         what = f"the scenario divides experts among the ranks of tp ({found['tp']}), too"
         keys.note("parallelism.expert_tensor_parallel_degree", tensor, what)
-    found |= _schedule(keys)
     method = keys.take("parallelism.context_parallel_rotate_method", "allgather")
     found["cp_exchange"] = "all_gather" if method == "allgather" else "ring"
     again = keys.take("parallelism.fsdp_reshard_after_forward", "default")
@@ -181,17 +182,40 @@ def _layout(keys: Keys) -> tuple[dict[str, Any], int]:
     return found, -1 if shards == -1 else shards * replicas
 
 
-def _schedule(keys: Keys) -> dict[str, Any]:
+def _parts(keys: Keys, layers: int, stages: int) -> dict[str, Any]:
+    """Return the chunks of each stage, and the layers of each chunk.
+
+    The embedding and the output layer count as some layers. Source: pytorch/torchtitan (2dfaa27),
+    `pipeline_llama` and `generate_llm_fqn_per_model_part`.
+    """
     name = keys.take("parallelism.pipeline_parallel_schedule", "1F1B")
-    layers = keys.take("parallelism.pipeline_parallel_layers_per_stage")
-    if layers is not None:
-        what = "the scenario divides the layers evenly"
-        keys.note("parallelism.pipeline_parallel_layers_per_stage", layers, what)
-    if name == "Interleaved1F1B":
-        return {"chunks": 2}
-    if name != "1F1B":
+    less = [
+        keys.count(f"parallelism.pipeline_parallel_{end}_stage_less_layers", 1, least=0) or 0
+        for end in ("first", "last")
+    ]
+    key = "parallelism.pipeline_parallel_layers_per_stage"
+    each, whole = keys.count(key), layers + sum(less)
+    if name not in ("1F1B", "Interleaved1F1B"):
         keys.note("parallelism.pipeline_parallel_schedule", name, "the scenario has 1F1B")
-    return {"chunks": 1}
+    if stages == 1:
+        return {"chunks": 1}
+    parts = 2 * stages if name == "Interleaved1F1B" else stages
+    if each is not None:
+        parts = -(-whole // each)
+        if parts % stages or (name == "1F1B" and parts != stages):
+            several = "a multiple of " if name != "1F1B" else ""
+            expected = f"expected {several}{stages} chunks of {whole} layers, not {parts}"
+            keys.refuse(key, each, expected)
+    least, more = divmod(whole, parts)
+    if least < max(1, *less):
+        expected = (
+            f"expected at most {whole // max(1, *less)} chunks of {whole} layers, not {parts}"
+        )
+        keys.refuse("parallelism.pipeline_parallel_degree", stages, expected)
+    every = [least + (number < more) for number in range(parts)]
+    every[0] -= less[0]
+    every[-1] -= less[1]
+    return {"chunks": parts // stages, "layers": every}
 
 
 def _precision(keys: Keys) -> dict[str, Any]:
