@@ -92,6 +92,28 @@ def test_single_collectives(operation: str, algorithm: str, tmp_path: Path) -> N
         assert bridge.run(files[-1]).time_ns == time
 
 
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {"layers": [0, 4], "schedule": "zero_bubble"},
+        {"chunks": 2, "layers": [0, 1, 3, 0]},
+        {"chunks": 2, "layers": [0, 1, 3, 0], "schedule": "dual_pipe"},
+    ],
+    ids=str,
+)
+def test_stages_with_unequal_parts(layout: dict[str, Any], tmp_path: Path, scenarios: Path) -> None:
+    keys = {f"workload.layout.{key}": value for key, value in layout.items()}
+    local = {"fabric": "flow", "system.admission": "local", "system.concurrent_chunks": 1000}
+    given = load_scenario(scenarios / "llm_llama3_8b_small.yaml", keys | local)
+    time = bridge.run(given).time_ns
+    for files in (
+        export_chakra(given, tmp_path),
+        export_chakra(given, tmp_path, messages=True),
+        export_goal(given, tmp_path),
+    ):
+        assert bridge.run(files[-1]).time_ns == time
+
+
 def test_reductions_take_their_time(tmp_path: Path) -> None:
     system = LOCAL["system"] | {"reduction_bandwidth": "5GB/s", "chunks": 1}
     given = scenario("flow", collective("all_reduce", "ring", "1MB"), system=system)

@@ -19,6 +19,7 @@ CUT: dict[str, dict[str, Any]] = {
     "dense": {"workload.layout": {"tp": 2, "pp": 2, "zero": 1}},
     "sharded data parallel": {"workload.layout": {"tp": 2, "zero": 3}},
     "sequence parallel": {"workload.layout": {"tp": 4, "cp": 2, "zero": 1}},
+    "unequal stages": {"workload.layout": {"tp": 4, "pp": 2, "chunks": 2, "layers": [0, 1, 3, 0]}},
     "with losses": {
         "workload.layout": {"tp": 4, "pp": 2},
         "topology.scale_out.buffer": "400kB",
