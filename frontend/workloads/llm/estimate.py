@@ -278,7 +278,8 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
         passed = _followed_ps(workload, blocks, parts, micro_batches)
     ends = []
     for stage, own in enumerate(stages):
-        later = sum(one.forward for one in stages[:stage]) / layout.chunks  # it begins
+        # A stage begins later than the first one.
+        later = sum(one.forward for one in stages[:stage]) / layout.chunks
         begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
         end = _end_ps(workload, blocks, exchange, own, stage, micro_batches)
         left = late if stage == layout.pp - 1 else 0.0
@@ -287,7 +288,7 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
 
 
 def _stage(workload: LlmWorkload, blocks: Blocks, exchange: _Exchange, own: list[Chunk]) -> Phases:
-    """Return the phases of all chunks of a stage; with zero 3, gathers and reductions beside."""
+    """Return the phases of chunks of a stage; with zero 3, gathers and reductions beside."""
     whole = _NOTHING
     for chunk in own:
         for kind, count in chunk_blocks(workload.model, workload.layout, chunk):

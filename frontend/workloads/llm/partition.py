@@ -454,7 +454,7 @@ def _in_flight(layout: Layout, stage: int, micro_batches: int) -> int:
     return min(ahead + 1, micro_batches * layout.chunks)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _chunks_in_flight(
     schedule: str, stage: int, stages: int, micro_batches: int, chunks: int
 ) -> Collection[tuple[int, ...]]:
