@@ -31,6 +31,7 @@ from frontend.workloads.llm.partition import (
     chunk_blocks,
     chunk_weights,
     chunks,
+    gather_buckets,
     has_two_copies,
     stage_chunks,
     stage_of,
@@ -456,10 +457,14 @@ def _begin_ps(
     layout = workload.layout
     if layout.zero not in (1, 2) or not workload.overlap.gather:
         return 0.0
-    hidden = (layout.chunks - 1) * layout.pp * own.forward / layout.chunks
+    passes = (layout.chunks - 1) * layout.pp
+    alone = chunk_weights(workload, first, trained=True)
+    if first.number == 0:  # its blocks wait for their own buckets
+        passes += 1
+        alone = gather_buckets(workload, first)[0]
+    hidden = passes * own.forward / layout.chunks
     every = exchange.gather(stage_weights(workload, stage, trained=True))
-    alone = exchange.gather(chunk_weights(workload, first, trained=True))
-    return exchange.exposed(every, alone, hidden)
+    return exchange.exposed(every, exchange.gather(alone), hidden)
 
 
 def _end_ps(

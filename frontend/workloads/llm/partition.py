@@ -234,6 +234,24 @@ def chunk_weights(workload: LlmWorkload, chunk: Chunk, *, trained: bool = False)
     )
 
 
+def gather_buckets(workload: LlmWorkload, chunk: Chunk) -> dict[int, Weights]:
+    """Return the trained weights of the buckets of a chunk by the number of their first block.
+
+    Buckets are those of the gradients, which fill from the last block on.
+    """
+    kinds = [
+        block.kind
+        for block in chunk_blocks(workload.model, workload.layout, chunk)
+        for _ in range(block.number)
+    ]
+    found, bucket = dict[int, Weights](), NO_WEIGHTS
+    for place in reversed(range(len(kinds))):
+        bucket = _sum([bucket, block_weights(workload, kinds[place], trained=True)])
+        if place == 0 or max(bucket) * workload.gradient_element >= workload.bucket:
+            found[place], bucket = bucket, NO_WEIGHTS
+    return dict(sorted(found.items()))
+
+
 def stage_weights(workload: LlmWorkload, stage: int, *, trained: bool = False) -> Weights:
     """Return the weights of a stage on a rank, or those that training changes."""
     own = stage_chunks(workload.model, workload.layout, stage)

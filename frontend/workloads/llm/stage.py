@@ -25,6 +25,7 @@ from frontend.workloads.llm.partition import (
     block_weights,
     chunk_weights,
     chunks,
+    gather_buckets,
     has_two_copies,
     stage_chunks,
     stage_of,
@@ -586,13 +587,24 @@ class _Stage:
         self.stream.join(self.data.finish(self.stream.last))
 
     def _gather_ahead(self) -> None:
-        """Gather the weights of each chunk, which wait for them in their first forward phase."""
-        self.arriving: dict[int, list[int]] = {}
+        """Gather the weights of each chunk before its first forward phase.
+
+        The blocks of the first stage's first chunk wait for their own bucket only. Those of others
+        wait for the whole chunk, which has time to arrive. So do they in Megatron-LM (d98e8a6,
+        `megatron/core/distributed/distributed_data_parallel.py`).
+        """
+        self.arriving: dict[tuple[int, int], list[int]] = {}
         layout = self.workload.layout
-        if layout.zero in (1, 2) and self.workload.overlap.gather:
-            for place, chunk in enumerate(self.chunks):
-                unit = Unit("weights", chunk_weights(self.workload, chunk, trained=True))
-                self.arriving[place] = self.data.gather(unit, self.stream.last)
+        if layout.zero not in (1, 2) or not self.workload.overlap.gather:
+            return
+        for place, chunk in enumerate(self.chunks):
+            if chunk.number == 0:
+                buckets = gather_buckets(self.workload, chunk)
+            else:
+                buckets = {0: chunk_weights(self.workload, chunk, trained=True)}
+            for block, weights in buckets.items():
+                nodes = self.data.gather(Unit("weights", weights), self.stream.last)
+                self.arriving[place, block] = nodes
 
     def sum_embedding(self, number: int) -> None:
         """Take part in the all-reduce of the embedding's gradients."""
@@ -600,11 +612,11 @@ class _Stage:
         self.stream.join([node])
 
     def _compute(self, step: Step) -> None:
-        if step.forward and step.micro_batch == 0:
-            self.stream.join(self.arriving.get(step.chunk, ()))
         if not step.forward:
             self.blocks.splits = step.kind == Pass.INPUT
-        for use in self.uses[step.chunk, step.forward]:
+        for block, use in enumerate(self.uses[step.chunk, step.forward]):
+            if step.forward and step.micro_batch == 0:
+                self.stream.join(self.arriving.get((step.chunk, block), ()))
             if use.unit is not None:
                 self._await_weights()
             if step.forward:
