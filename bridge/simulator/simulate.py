@@ -481,15 +481,17 @@ def training_rates(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> 
     if work is None:
         return {}
     time_s = measured["time_ns"] / 1e9 / len(measured["iterations"])
-    busy = sum(
-        layer["compute_ns"]
-        + (layer["exposed_comm_ns"] if layer["name"] != work.pipeline_layer else 0)
-        for layer in measured["layers"]
+    layers = {layer["name"]: layer for layer in measured["layers"]}
+    pipeline = layers.pop(work.pipeline_layer, {"compute_ns": 0, "exposed_comm_ns": 0})
+    busy = pipeline["compute_ns"] + sum(
+        layer["compute_ns"] + layer["exposed_comm_ns"] for layer in layers.values()
     )
+    # A single stage waits for nobody, but may wait for its host.
+    has_stages = busy > 0 and pipeline["exposed_comm_ns"] > 0
     rates = {
         "tokens_per_s": work.tokens / time_s,
         "mfu": work.flop / time_s / work.peak_flops,
-        "bubble_fraction": measured["time_ns"] / busy - 1 if busy else 0,
+        "bubble_fraction": measured["time_ns"] / busy - 1 if has_stages else 0,
         "memory_bytes": work.memory_bytes,
     }
     return {"training": rates, "goodput": _goodput(work, rates["tokens_per_s"])}

@@ -102,6 +102,13 @@ def test_a_slow_host_decides_alone():
     assert total == 2 * CARD["layers"] * 2 * (4 * 1000 * US + 6 * 2 * US)  # two micro-batches
 
 
+def test_a_single_stage_has_no_bubble():
+    """It waits for its host, and not for another stage."""
+    result = cosim.run(training({"linear": "1ms", "operator": "2us"}))
+    assert result.training is not None
+    assert result.training.bubble_fraction == 0
+
+
 def test_each_exchange_is_launched():
     """Ranks of tp exchange activations, ten times in a layer."""
     slow, slower = (

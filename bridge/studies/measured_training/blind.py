@@ -57,16 +57,22 @@ class Compared(NamedTuple):
     """With one efficiency for all kernels, from the same runs as `one_number`."""
     one_number: float | None
     no_fit: float | None
+    one_number_now: float | None
+    """The same by this version of the model, which did not predict it blind."""
+    no_fit_now: float | None
 
 
 _KINDS = ("model", "chip", "precision", "software")
-_ERRORS = ("flat", "one_number", "no_fit")
-_HEADINGS = ("one efficiency", "shapes, one number", "shapes, no fit")
+_ERRORS = ("flat", "one_number", "no_fit", "one_number_now", "no_fit_now")
+_HEADINGS = (
+    *("one efficiency", "shapes, one number", "shapes, no fit"),
+    *("one number, this version", "no fit, this version"),
+)
 
 
 def compared(source: str) -> list[Compared]:
     """Return the measured runs of a repository whose predictions are stored here."""
-    found = []
+    found, known = [], stored()
     for one in predicted().values():
         run = TABLE.runs.get(one.id) or dlrm.TABLE.runs.get(one.id)
         if run is None or source not in run.source or run.measured_s is None:
@@ -75,9 +81,13 @@ def compared(source: str) -> list[Compared]:
         if isinstance(run, Run):
             kind = _kind(run)
             flat_s = TABLE.predictions[one.id].one_number_s if run.blind else None
-        flat, number = error(run, flat_s), error(run, one.one_number_s)
-        no_fit = error(run, one.no_fit_s)
-        found.append(Compared(one.id, kind, run.gpus, run.measured_s, flat, number, no_fit))
+        now = known.get(one.id)
+        number_s, no_fit_s = (None, None) if now is None else now[2:]
+        if one.one_number_s is None:  # the run whose step gives the number of its group
+            number_s = None
+        seconds = (flat_s, one.one_number_s, one.no_fit_s, number_s, no_fit_s)
+        errors = [error(run, each) for each in seconds]
+        found.append(Compared(one.id, kind, run.gpus, run.measured_s, *errors))
     return found
 
 
@@ -93,11 +103,13 @@ def _evaluate(
     """Compare the stored predictions of a repository with what was measured."""
     runs = compared(source)
     for kind, how, limit, what in (
-        ("one_number", median, MEDIAN, "Median error of {} blind runs of {}, shapes, one number."),
-        ("no_fit", mean, MEAN_WITHOUT_FIT, "Mean error of {} blind runs of {} without any fit."),
+        ("one_number", median, MEDIAN, "Median error of {} blind runs of {}, shapes, one number"),
+        ("no_fit", mean, MEAN_WITHOUT_FIT, "Mean error of {} blind runs of {} without any fit"),
     ):
-        sizes = _sizes(runs, kind)
-        yield figure.at_most(what.format(len(sizes), name), limit, how(sizes), "share")
+        for when, ending in (("", "."), ("_now", ", by this version.")):
+            sizes = _sizes(runs, kind + when)
+            text = what.format(len(sizes), name) + ending
+            yield figure.at_most(text, limit, how(sizes), "share")
     cells = []
     for place, by in enumerate(_KINDS):
         for each in dict.fromkeys(run.kind[place] for run in runs):

@@ -15,8 +15,10 @@ measurements.
 **How they were predicted.** Without a fit: kernels by their shape, as above. *One number* is that
 of the smallest run of a group: one chip, precision and release, and models with experts apart from
 others. The measurements were read in two steps: those of the smallest runs first, then, after a
-second commit, the others. `blind.csv` has the predictions, as stored. To predict new rows without
-measurements, run
+second commit, the others. `blind.csv` has the predictions, as stored. *This version* is what the
+model predicts now, with what the measurements have taught: the multiprocessors that gradients take,
+launches of each expert, hosts that wait for routers, and the recipes' parts of the layers. To
+predict new rows without measurements, run
 
 ```sh
 python -m bridge.studies.measured_training.blind
@@ -40,8 +42,9 @@ where the recipe names one of them (`light`).
   than half as long. The scenario has sequences of half the length instead, of which there are twice
   as many. Sinks are left out.
 - *Muon*, the optimizer of Kimi K2, is Adam here. Its products take some 1.5 % of a step by FLOPs.
-- *Parts of the layers.* Layers that do not divide evenly go to the middle of the pipeline; recipes
-  give the last stages of DeepSeek-V3 and Kimi K2 fewer.
+- *Parts of the layers.* When they were predicted, layers that do not divide evenly went to the
+  middle of the pipeline. This version has what recipes say (`layers`): the last stages of
+  DeepSeek-V3 and Kimi K2 have fewer.
 - *Releases before 26.04.* The tables of 25.11 have layouts of DeepSeek-V3 and Qwen3 235B that its
   recipes lack; the other options are those of the nearest recipe.
 
@@ -67,11 +70,13 @@ Much of what is missing is time around the kernels:
   whole iteration as a graph; its error is -9 %, and before that -27 to -33 %. On B200, recipes
   without HybridEP and with micro-batches of one sequence (26.02) take 27.0 s instead of 7.6; with
   HybridEP and attention in a graph (26.04) 9.7 s instead of 6.6.
-- *Hosts are undercounted.* With the values of 2025, the host of this row on B200 is hidden: without
-  it, the step is the same. A row counts the experts of a rank as one linear layer in each of two
-  matrices, but Transformer Engine launches casts and products for each of its 16 experts, and the
-  exchange without HybridEP (`alltoall`) waits for the numbers of tokens on the host. The values of
-  2023 would make the row of 26.02 on B200 21 % too slow instead of 72 % too fast:
+- *Hosts are undercounted.* With the values of 2025, the host of this row on B200 was hidden:
+  without it, the step was the same. The experts of a rank counted as one linear layer in each of
+  two matrices, and the host never waited. Now it launches each of the 16 experts, and waits for the
+  numbers of tokens ([llm](llm.md#launches-by-the-host)), but this makes these rows only 0 to 5 %
+  longer: the time of an expert comes from a version of April 2026, in which one kernel computes all
+  experts. The values of 2023 would make the row of 26.02 on B200 21 % too slow instead of 72 % too
+  fast:
 
   ```sh
   python -m bridge.studies.measured_training bridge-26.02-b200-mx-qwen3-30b > run.json && \\

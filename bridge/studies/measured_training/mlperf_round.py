@@ -17,6 +17,7 @@ had the chip and the precision; the software of 6.0 is newer (NeMo 26.04, some 2
 smallest run of each other group was read and fitted: B300, H100 with CUDA graphs, DeepSeek-V3, and
 DLRM on GB300 and B300. Another commit stored what their numbers predict for the larger runs. Then
 all others were read. `blind.csv` has all of this with kernels by their shape, and does not change.
+*This version* is what the model predicts now, after all measurements were read.
 
 **Left out** are LoRA in 4 bits, as a comment of a submission tells its step; LoRA on 128 H100,
 whose log is that of round 5.1; and 8B on 16 H200: its batch is 32, but 64 by its config (predicted

@@ -44,12 +44,12 @@ class Step(NamedTuple):
 
 def points(run: Run, efficiency: float, shapes: bool = False) -> dict[str, Point]:
     """Return the simulations of a run: whole, or its start, and a short and a long replica."""
-    first = 2 * run.pp
+    first = run.start
 
     def point(replicas: int, micro_batches: int) -> Point:
         return _point(run, efficiency, replicas, micro_batches, shapes)
 
-    if run.micro_batches <= 3 * run.pp:
+    if run.micro_batches <= first + run.pp:
         return {"whole": point(run.simulated_replicas, run.micro_batches)}
     least = max(run.ep, 1 if run.stages > 1 else 2)  # a simulation needs two ranks
     return {
@@ -78,7 +78,7 @@ def step(run: Run, results: Mapping[str, Result]) -> Step:
     if "whole" in results:
         return _step(results["whole"])
     start, short, long = (_step(results[name]) for name in ("start", "short", "long"))
-    more = (run.micro_batches - 2 * run.pp) / run.pp
+    more = (run.micro_batches - run.start) / run.pp
 
     def further(first: float, less: float, most: float) -> float:
         return first + more * (most - less)

@@ -59,11 +59,13 @@ def _host(chip: Chip, precision: Precision) -> dict[str, str]:
     """Return what hosts took in 2025: a linear layer of Transformer Engine, and an operator.
 
     On Grace, 95.5 us in 16 bits, twice as long in 8, and 35 us; x86 takes 13.48 us for the latter,
-    and as much less for the former. docs/llm.md has the sources.
+    and as much less for the former. An expert adds 19.3 us in 8 bits on Grace. docs/llm.md has the
+    sources.
     """
     operator_us = 35 if chip.rack else 13.48
-    linear_us = operator_us / 35 * 95.5 * (1 if precision == "bf16" else 2)
-    return {"linear": f"{linear_us:.1f}us", "operator": f"{operator_us}us"}
+    longer = operator_us / 35 * (1 if precision == "bf16" else 2)
+    times = {"linear": 95.5 * longer, "expert": 19.3 / 2 * longer, "operator": operator_us}
+    return {name: f"{time_us:.4g}us" for name, time_us in times.items()}
 
 
 class Chip(NamedTuple):
@@ -182,10 +184,29 @@ class Run(NamedTuple):
         """Replicas that the study simulates: fewer for the option ``replicas=N``."""
         return min(self.replicas, self._number("replicas") or self.replicas)
 
+    @property
+    def deferred(self) -> int:
+        """Micro-batches that leave a gradient of the output layer for the end."""
+        return self._number("deferred") or 0
+
+    @property
+    def start(self) -> int:
+        """Micro-batches of a start that the study simulates, after which all others are alike.
+
+        It fills the pipeline, and has all that leave a gradient for the end. Each stage takes its
+        micro-batches pp by pp.
+        """
+        return max(2, -(-self.deferred // self.pp)) * self.pp
+
     def _number(self, name: str) -> int | None:
         """Return the number of an option ``NAME=NUMBER``."""
+        text = self._text(name)
+        return None if text is None else int(text)
+
+    def _text(self, name: str) -> str | None:
+        """Return the value of an option ``NAME=VALUE``."""
         found = (one.partition("=") for one in self.options)
-        return next((int(number) for key, _, number in found if key == name), None)
+        return next((value for key, _, value in found if key == name), None)
 
     @property
     def card(self) -> dict[str, Any]:
@@ -243,8 +264,8 @@ class Run(NamedTuple):
         replicas, micro_batches : int, optional
             Other numbers than those of the run.
         shapes : bool
-            Whether kernels take as long as their shape lets expect, and collectives of tp and cp as
-            NCCL carries them out where the run did.
+            Whether kernels take as long as their shape lets expect, and collectives of tp, cp and
+            dp as NCCL carries them out where the run did.
         """
         replicas = replicas or self.replicas
         micro_batches = micro_batches or self.micro_batches
@@ -274,6 +295,7 @@ class Run(NamedTuple):
             "cp": self.cp,
             "pp": self.pp,
             "chunks": self.chunks,
+            **({} if self._text("layers") is None else {"layers": self._text("layers")}),
             "ep": self.ep,
             "schedule": "dual_pipe" if "dual_pipe" in self.options else "1f1b",
             "zero": int("zero1" in self.options),
@@ -291,13 +313,13 @@ class Run(NamedTuple):
         )
         gradient = 2 if has("bf16_gradients") else 4
         bucket, nodes = self._number("bucket"), self._number("super_nodes")
-        # The submissions of MLPerf leave the choice of algorithms to NCCL. NCCL's rings of dp over
-        # some hundred ranks in racks take minutes to simulate, so dp has `auto`.
+        taken = self._number("dp_sms")
+        # The submissions of MLPerf leave the choice of algorithms to NCCL.
         nccl = shapes and "/training_results_v" in self.source
         lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
         return {
             **({} if lora is None else {"lora": lora}),
-            **({"algorithms": dict.fromkeys(("tp", "cp"), "nccl")} if nccl else {}),
+            **({"algorithms": dict.fromkeys(("tp", "cp", "dp"), "nccl")} if nccl else {}),
             "precision": self.precision,
             "fp8_scaling": next(
                 (how for how in ("current", "blocks", "mx") if has(f"{how}_scaling")), "delayed"
@@ -315,7 +337,9 @@ class Run(NamedTuple):
                 "ep": has("ep_overlap"),
                 "gather": has("gather"),
                 "dp": not has("late_gradients"),
+                **({} if taken is None else {"dp_sms": taken}),
             },
+            "deferred_output": self.deferred,
             **({"nvfp4": self._nvfp4()} if self.precision == "fp4" else {}),
         }
 

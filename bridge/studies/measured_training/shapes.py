@@ -2,7 +2,7 @@
 
 ``python -m bridge.studies.measured_training.shapes [GROUP …]`` fits and predicts the runs of the
 groups whose names contain a word, or those that are stored, and writes `shapes.csv`. Of runs that
-have a chapter of their own (`blind`), it has the first of each group, whose number the others take.
+have a chapter of their own (`blind`), it has what this version predicts.
 
 These predictions were made when all measurements but some of LoRA were known. The number of a group
 comes from its first run alone.
@@ -95,8 +95,7 @@ def main() -> None:
     words, table = sys.argv[1:], Table()
     found = stored() if FILE.exists() else {}
     for group, runs in table.groups.items():
-        own = [run for run in runs if run == runs[0] or run.id not in table.apart]
-        chosen = [run for run in own if words or run.id in found]
+        chosen = [run for run in runs if words or run.id in found]
         if not chosen or (words and not any(word in group for word in words)):
             continue
         simulations = Simulations()
@@ -241,9 +240,38 @@ that of whole sequences, as these were added:
 
 Not modelled: LoRA's attention in 8 bits (`FP8_DPA=1`), whose exchanges have half the bytes, with
 casts around them. Its frozen weights are stored in 8 bits (`fp8_model_init`), so no step casts
-them. NCCL for dp as well makes 8B on 64 B200 4 % shorter, which is further from its measurement,
-and leaves 405B as it is; it is left out because rings over some hundred ranks in racks take minutes
-to simulate.
+them.
+
+**NCCL for dp, and its multiprocessors.** Rings over some hundred ranks take seconds to simulate
+now, so all runs of MLPerf have `nccl` for dp as well, whether that helps them or not. LoRA on 512
+GPUs takes 2 % longer, as measured, and 8B on several servers is 4 % shorter, which is further from
+its measurement. And a collective takes multiprocessors from the kernels beside it
+(`overlap.dp_sms`, [llm](llm.md#kernels-by-their-shape)): 16, and 8 where submissions say so
+(`max_ctas: 8` in `conf/nccl/custom_communicator_cta.yaml`: 405B of round 5.0, GPT-3, and 8B on
+Hopper; later ones have `NCCL_MIN_CTAS=16`). No number is fitted.
+
+**Buckets of weights.** The forward phase of Megatron-LM waits for a bucket of weights at a time.
+Here, it waited for all weights of the first part of the layers, which is the whole model if there
+is one stage. Mean errors without a fit, when these were added:
+
+| runs | before (1c35ad5f) | NCCL and multiprocessors | buckets |
+| --- | --- | --- | --- |
+| 8B in 8 bits on B200 | 8.0 % | 8.7 % | 14.6 % |
+| 8B in 4 bits on B200 | 11.6 % | 10.7 % | 16.4 % |
+| 8B in 8 bits on GB200, 72 and 512 GPUs | 19.3 % | 21.1 % | 27.0 % |
+| Megatron-LM 2024 on H100 | 12.0 % | 10.8 % | 14.2 % |
+| NeMo 24.07 on H100 | 7.3 % | 6.8 % | 7.8 % |
+| LoRA of round 5.1 on GB200 | 1.7 % | 1.1 % | 1.1 % |
+| the same 118 | 8.0 % | 7.9 % | 9.2 % |
+
+So a part of the step was missing before, too, and waiting for weights made up for it. It is nearly
+the same for all short steps of 8B: 28 to 30 ms on 32 to 128 B200 and on 72 GB200, and 34 ms on 512.
+It may be the hosts' part of the optimizer, which these submissions do not capture as a graph.
+NVIDIA says that a step of the optimizer with weights in 8 bits has a high overhead on the CPU,
+because it handles one parameter at a time (NVIDIA-NeMo/Megatron-Bridge, issue 1793), and that
+capturing it makes an iteration of a small model on an H100 33.1 ms instead of 39.5
+(NVIDIA/Megatron-LM, pull request 7446). Nobody has published how long it is for 8B, so the model
+does without.
 
 **DeepSeek-V3** is predicted with nothing fitted, and is 5 % too fast; it was 24 % before the model
 had what its report and its public profile show, and 11 % before it had the second prediction of
@@ -282,40 +310,39 @@ when they were added:
 The GB300 has no published product of its own. Its steps are 15 % shorter than those of the GB200,
 and here its products take as long.
 
-**The time that more GPUs do not shrink** is 0.27 s for 405B on H100 with one efficiency, and 0.12 s
-with shapes (the second table): in 16 bits, the output layer takes longer, and with it the first and
-the last pass through the pipeline. Part of it are the optimizer's passes over the memory. A rank of
-405B on H100 has 6.3 thousand million weights: to check their gradients, to set them to zero, and to
-write transposes takes 13 ms at any scale. The update of its share takes 11 ms more on 512 GPUs, and
-3 ms on 2048. The submissions on H100 and H200 let gathers overlap the optimizer
-(`OVERLAP_PARAM_GATHER_WITH_OPTIM_STEP=True`), and Megatron-LM then has one bucket of gradients for
-each part of the layers (`disable_bucketing`), whose last reduction is exposed: 0.05 s. Rows on both
-have it (`bucket`); before, they lacked 0.32 and 0.19 s. The submissions with CUDA graphs turn this
-off (`config_common_cg.sh`).
+**The time that more GPUs do not shrink** is 0.28 s for 405B on H100 with one efficiency, and 0.06 s
+with shapes (the second table; 0.13 s before dp took multiprocessors): in 16 bits, the output layer
+takes longer, and with it the first and the last pass through the pipeline. Part of it are the
+optimizer's passes over the memory. A rank of 405B on H100 has 6.3 thousand million weights: to
+check their gradients, to set them to zero, and to write transposes takes 13 ms at any scale. The
+update of its share takes 11 ms more on 512 GPUs, and 3 ms on 2048. The submissions on H100 and H200
+let gathers overlap the optimizer (`OVERLAP_PARAM_GATHER_WITH_OPTIM_STEP=True`), and Megatron-LM
+then has one bucket of gradients for each part of the layers (`disable_bucketing`), whose last
+reduction is exposed: 0.05 s. Rows on both have it (`bucket`); before, they lacked 0.32 and 0.19 s.
+The submissions with CUDA graphs turn this off (`config_common_cg.sh`).
 
 Ranks of cp of 405B have an all-gather of keys and values here. Transformer Engine's default is a
 ring (`--set workload.layout.cp_exchange=ring`), which makes steps 1 % shorter, and with which all
-ranks have to be simulated, so the rows do without. The last stage has more to do at the end: it
-leaves the gradient of the output layer's weights of 50 micro-batches for then
-(`DEFER_EMBEDDING_WGRAD_COMPUTE=True`, `WGRAD_DEFERRAL_LIMIT=50`), 50 · 3.5 ms. The other stages end
-0.11 s later than it (7 · 2 layers), so 0.06 s are exposed on up to 2560 GPUs, and nothing on 8192,
-where a stage has 24 micro-batches. `deferred_output: 50` is this ([llm](llm.md#the-pipeline)); the
-rows do without, as they extend a simulation of 16 micro-batches, all of which would leave their
-gradient. What is left on H100, some 0.06 s, is not known. It is hardly the host: NVIDIA states that
-CUDA graphs make 405B in 8 bits not faster on B200 and GB200, as products hide the launches ("CUDA
-graph best practice for PyTorch", Llama 3.1 405B), and H100 are slower. A bound for programs with
-CUDA graphs is LoRA on 64 B200: all that is missing there is 0.02 s. On 8192 H100, a step is 0.3 s
-longer than here, which none of this explains.
+ranks have to be simulated, so the rows do without. The last stage leaves the gradient of the output
+layer's weights of 50 micro-batches for the end (`DEFER_EMBEDDING_WGRAD_COMPUTE=True`,
+`WGRAD_DEFERRAL_LIMIT=50`; GPT-3: 65). Rows of 405B on H100, H200 and in round 5.0 on GB200 have it
+(`deferred`, [llm](llm.md#the-pipeline)); the submissions of round 5.1 with CUDA graphs turn it off.
+A start of 56 micro-batches, instead of 16, has all of them. It changes steps by up to 1 %. What is
+left of 405B on H100 is hardly the host: NVIDIA states that CUDA graphs make 405B in 8 bits not
+faster on B200 and GB200, as products hide the launches ("CUDA graph best practice for PyTorch",
+Llama 3.1 405B), and H100 are slower. A bound for programs with CUDA graphs is LoRA on 64 B200: all
+that is missing there is 0.02 s. On 8192 H100, a step is 0.2 s longer than here, which none of this
+explains.
 
 **NVLink.** Two GPUs of a server have all of NVLink between them. With four switches, as before,
 they had a quarter. This made runs with cp and tp of two to four ranks slower, so that they met the
-measurements of 8B by chance: 8B on 512 GB200 was at 0 % without a fit, and is 27 % too fast now.
-What is missing in these short steps is not known; exchanges of some tens of megabytes do not reach
-the rate of an all-gather of 16 GiB, and no public table has them.
+measurements of 8B by chance: 8B on 512 GB200 was at 0 % without a fit, then 27 % too fast, and
+without the wait for all weights 38 %. Exchanges of some tens of megabytes do not reach the rate of
+an all-gather of 16 GiB, either, and no public table has them.
 
 **What is left without a fit.** NeMo 26.04 is 6 to 7 % too slow: the same models on the same GPUs
 became faster by software alone, and the model has none. Megatron-LM 2024 is too fast; its table
-gives neither micro-batches nor the precision of gradients. 8B on Hopper over Ethernet is 18 and 28
+gives neither micro-batches nor the precision of gradients. 8B on Hopper over Ethernet is 22 and 27
 % too fast; this submission limits the workspace of cuBLAS to 128 KiB
 (`CUBLAS_WORKSPACE_CONFIG=":16:8"`), which may slow its products. 8B on 256 B200 is slower by a
 fifth than on 128, which nothing here explains.

@@ -44,10 +44,18 @@ def test_the_command_prints_a_scenario():
     assert "8b-b200-8" in unknown.stderr
 
 
-@pytest.mark.parametrize("name", ["nemo-24.07-llama2-13b", "nemo-24.07-llama3-8b"])
-def test_a_short_start_and_a_replica_give_the_whole_step(name):
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("nemo-24.07-llama2-13b", set()),
+        ("nemo-24.07-llama2-13b", {"deferred=10"}),
+        ("nemo-24.07-llama3-8b", set()),
+    ],
+)
+def test_a_short_start_and_a_replica_give_the_whole_step(name, more):
     run = TABLE.runs[name]
-    assert run.micro_batches > 3 * run.pp
+    run = run._replace(options=run.options | more)
+    assert run.micro_batches > run.start + run.pp
     parts = {key: bridge.run(one.scenario) for key, one in points(run, 0.4).items()}
     whole = bridge.run(load_scenario(run.scenario(0.4)))
     found = step(run, parts)
