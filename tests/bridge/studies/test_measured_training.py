@@ -257,7 +257,8 @@ def test_hosts_of_2025_take_half_as_long_in_16_bits():
         name: TABLE.runs[name].scenario(0.5)["workload"]["compute"]["host"]
         for name in ("bridge-25.11-gb200-mx-qwen3-30b", "bridge-25.11-gb200-bf16-gpt-oss-120b")
     }
-    assert [one["linear"] for one in hosts.values()] == ["191.0us", "95.5us"]
+    assert [one["linear"] for one in hosts.values()] == ["191us", "95.5us"]
+    assert [one["expert"] for one in hosts.values()] == ["19.3us", "9.65us"]
     assert {one["operator"] for one in hosts.values()} == {"35us"}
 
 
