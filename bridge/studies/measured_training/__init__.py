@@ -24,7 +24,7 @@ cosim study measured-training --scale full --page docs/measured.md   # ten minut
 
 It shows the stored predictions of all runs, and simulates those on up to 512 GPUs again; without
 `--scale full`, the smaller ones. `python -m bridge.studies.measured_training.predictions` simulates
-all, in fifteen minutes of CPU time.
+all, in eight minutes of CPU time.
 
 To get the scenario of a row and to run it, such as the first one:
 
@@ -66,7 +66,8 @@ none.
 commit of its own, before their measurements were read. Only their layouts were known. They are as
 stored, also if the model changes. It has changed since those of rounds 5.0 and 5.1, which were made
 on `analytical`, and with four NVSwitches, so that two GPUs had a quarter of NVLink between them.
-Runs of round 6.0 are in the groups of round 5.1, whose number they have, although their software is
+Until this version, the first layers waited for all weights of their part to be gathered. Runs of
+round 6.0 are in the groups of round 5.1, whose number they have, although their software is
 newer.
 
 **The model of all runs**: NVLink and NICs have their nominal rates, and switches that do not

@@ -84,15 +84,15 @@ def evaluate(results: Results, scale: Scale) -> Iterator[Finding]:
     """Compare the stored steps of the fabrics, and some with those of this version."""
     known = stored()
     sizes = [abs(pair.flow_s / pair.packets_s - 1) for pair in known.values()]
-    text = f"`flow` differs from packets by, largest of {len(sizes)} runs"
+    text = f"`flow` differs from packets by (the largest of {len(sizes)} runs)"
     yield FIGURE.at_most(text, ALLOWED, max(sizes), "share")
-    yield FIGURE.at_most("The median difference", ALLOWED, median(sizes), "share")
+    yield FIGURE.at_most("The median difference of the fabrics.", ALLOWED, median(sizes), "share")
     same = [
         abs(now / then - 1) <= AS_STORED
         for name in RUNS[scale]
         for now, then in zip(_simulated(results, name), known[name][1:], strict=True)
     ]
-    yield FIGURE.every("The stored steps are those of this version.", same, "steps")
+    yield FIGURE.every("The stored steps of both fabrics are those of this version.", same, "steps")
     cells = [
         (
             pair.id,
