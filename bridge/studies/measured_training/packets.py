@@ -130,8 +130,8 @@ def main() -> None:
 
 
 NOTES = """\
-These are the runs on up to 1024 GPUs whose packets take minutes, with one efficiency for all
-kernels; `packets.csv` has the steps. Left out are 405B, 70B with tp, and models with experts on
+These are runs on up to 512 GPUs, whose packets take minutes, with one efficiency for all
+kernels; `packets.csv` has the steps. Left out are 405B, some of 70B, and models with experts on
 more than 16 GPUs: they send thousands of millions of packets. To simulate a run again, such as one
 on 512 GPUs, run
 
