@@ -481,13 +481,11 @@ def training_rates(scenario: Mapping[str, Any], measured: Mapping[str, Any]) -> 
     if work is None:
         return {}
     time_s = measured["time_ns"] / 1e9 / len(measured["iterations"])
-    layers = {layer["name"]: layer for layer in measured["layers"]}
-    pipeline = layers.pop(work.pipeline_layer, {"compute_ns": 0, "exposed_comm_ns": 0})
-    busy = pipeline["compute_ns"] + sum(
-        layer["compute_ns"] + layer["exposed_comm_ns"] for layer in layers.values()
-    )
+    waited = {layer["name"]: layer["exposed_comm_ns"] for layer in measured["layers"]}
+    bubble_ns = waited.pop(work.pipeline_layer, 0)
+    busy = sum(layer["compute_ns"] for layer in measured["layers"]) + sum(waited.values())
     # A single stage waits for nobody, but may wait for its host.
-    has_stages = busy > 0 and pipeline["exposed_comm_ns"] > 0
+    has_stages = busy > 0 and bubble_ns > 0
     rates = {
         "tokens_per_s": work.tokens / time_s,
         "mfu": work.flop / time_s / work.peak_flops,

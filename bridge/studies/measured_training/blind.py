@@ -82,7 +82,7 @@ def compared(source: str) -> list[Compared]:
             kind = _kind(run)
             flat_s = TABLE.predictions[one.id].one_number_s if run.blind else None
         now = known.get(one.id)
-        number_s, no_fit_s = (None, None) if now is None else now[2:]
+        number_s, no_fit_s = (None, None) if now is None else (now.one_number_s, now.no_fit_s)
         if one.one_number_s is None:  # the run whose step gives the number of its group
             number_s = None
         seconds = (flat_s, one.one_number_s, one.no_fit_s, number_s, no_fit_s)

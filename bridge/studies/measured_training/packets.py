@@ -60,6 +60,8 @@ def stored() -> dict[str, Pair]:
 def _points(run: Run, fabric: str) -> dict[str, Point]:
     """Return the simulations of a run on a fabric, with one efficiency for all kernels."""
     found = points(run, TABLE.fits[run.group].efficiency)
+    if fabric == "flow":  # the simulations that the steps have too
+        return found
     return {
         part: replace(
             point,

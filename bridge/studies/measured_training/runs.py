@@ -295,7 +295,7 @@ class Run(NamedTuple):
             "cp": self.cp,
             "pp": self.pp,
             "chunks": self.chunks,
-            **({} if self._text("layers") is None else {"layers": self._text("layers")}),
+            "layers": self._text("layers"),
             "ep": self.ep,
             "schedule": "dual_pipe" if "dual_pipe" in self.options else "1f1b",
             "zero": int("zero1" in self.options),

@@ -298,9 +298,9 @@ workload.algorithms.dp=nccl`); the rows with shapes have them. If the number
 comes from a run with whole sequences, runs with cp 4 and 8 are 9 to 23 % too fast: an exchange
 takes as long as its bytes here. With shapes, which also have what is around an exchange, they are
 at +4 to -8 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
-so (`fp4=None`), although the submission has settings for 4 bits. Of the
-runs up to round 5.1, without LoRA, the median error at a larger scale is 7.2 % (34 runs), and the
-largest 36 %; without MegaScale as well, 6.5 % (27 runs). [Round 6.0](#round-60-blind) and
+so (`fp4=None`), although the submission has settings for 4 bits. Of the runs up to round 5.1,
+without LoRA, the median error at a larger scale is 7.2 % (34 runs), and the largest 36 %; without
+MegaScale as well, 6.5 % (27 runs). [Round 6.0](#round-60-blind) and
 [Megatron-Bridge](#megatron-bridge-blind) came later, and have chapters of their own.
 
 **Launches by the host.** 64 and 128 H100 with LoRA capture each layer as a CUDA graph

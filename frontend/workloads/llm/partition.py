@@ -244,9 +244,10 @@ def gather_buckets(workload: LlmWorkload, chunk: Chunk) -> dict[int, Weights]:
         for block in chunk_blocks(workload.model, workload.layout, chunk)
         for _ in range(block.number)
     ]
+    each = {kind: block_weights(workload, kind, trained=True) for kind in set(kinds)}
     found, bucket = dict[int, Weights](), NO_WEIGHTS
     for place in reversed(range(len(kinds))):
-        bucket = _sum([bucket, block_weights(workload, kinds[place], trained=True)])
+        bucket = _sum([bucket, each[kinds[place]]])
         if place == 0 or max(bucket) * workload.gradient_element >= workload.bucket:
             found[place], bucket = bucket, NO_WEIGHTS
     return dict(sorted(found.items()))
