@@ -96,7 +96,7 @@ def test_overlap_hides_communication(layout, key, values):
                 "topology.scale_out.bandwidth": "3200Gbps",
                 "workload.model": CARD | experts,
                 "workload.layout": layout,
-                "workload.overlap": {key: value},
+                "workload.overlap": {"dp_slowdown": 1, key: value},
             },
         ).time_ns
         for value in values
@@ -167,6 +167,7 @@ def test_flow_lets_messages_of_stages_pass_gradients() -> None:
             "layout": {"tp": 2, "pp": 4, "chunks": 3, "zero": 1},
             "global_batch": 8,
             "gradient_element": "2B",
+            "overlap": {"dp_slowdown": 1},
         },
         "system": {"injection_latency": "1us"},
         "links": {"mtu": "9000B"},

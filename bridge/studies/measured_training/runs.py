@@ -313,7 +313,6 @@ class Run(NamedTuple):
         )
         gradient = 2 if has("bf16_gradients") else 4
         bucket, nodes = self._number("bucket"), self._number("super_nodes")
-        taken = self._number("dp_sms")
         # The submissions of MLPerf leave the choice of algorithms to NCCL.
         nccl = shapes and "/training_results_v" in self.source
         lora = {"targets": ["qkv", "proj"], "dropout": True} if has("lora") else None
@@ -337,7 +336,6 @@ class Run(NamedTuple):
                 "ep": has("ep_overlap"),
                 "gather": has("gather"),
                 "dp": not has("late_gradients"),
-                **({} if taken is None else {"dp_sms": taken}),
             },
             "deferred_output": self.deferred,
             **({"nvfp4": self._nvfp4()} if self.precision == "fp4" else {}),

@@ -277,6 +277,7 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
         if workload.deferred_output:
             parts[-1][-1] = parts[-1][-1].plus(Phases(0.0, part, 0.0, part), -1)
         passed = _followed_ps(workload, blocks, parts, micro_batches)
+    slower = [_slower_ps(workload, exchange, own, stage) for stage, own in enumerate(stages)]
     ends = []
     for stage, own in enumerate(stages):
         # A stage begins later than the first one.
@@ -284,7 +285,8 @@ def iteration_ps(workload: LlmWorkload, blocks: Blocks, micro_batches: int) -> f
         begin = max(0.0, _begin_ps(workload, exchange, own, every[stage][0], stage) - later)
         end = _end_ps(workload, blocks, exchange, own, stage, micro_batches)
         left = late if stage == layout.pp - 1 else 0.0
-        ends.append(begin + passed[stage] + left + end)
+        # Its last step waits for those of the stages behind it.
+        ends.append(begin + passed[stage] + sum(slower[stage + 1 :]) + left + end)
     return max(ends) + _tied_ps(workload, blocks)
 
 
@@ -465,6 +467,20 @@ def _begin_ps(
     hidden = passes * own.forward / layout.chunks
     every = exchange.gather(stage_weights(workload, stage, trained=True))
     return exchange.exposed(every, exchange.gather(alone), hidden)
+
+
+def _slower_ps(workload: LlmWorkload, exchange: _Exchange, own: Phases, stage: int) -> float:
+    """Return how much longer the last backward step of a stage takes, as it reduces meanwhile.
+
+    With zero 3, all steps do. In other schedules than 1f1b, no other stage waits for it: gradients
+    of weights have a step of their own.
+    """
+    layout = workload.layout
+    if not workload.overlap.dp or layout.zero == 3 or layout.schedule != "1f1b":
+        return 0.0
+    reduced, last = exchange.buckets(stage_weights(workload, stage, trained=True))
+    step = own.backward / layout.chunks
+    return exchange.beside(min(step, (reduced - last) / layout.chunks), step) - step
 
 
 def _end_ps(

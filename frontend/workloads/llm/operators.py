@@ -21,7 +21,7 @@ import numpy as np
 
 from frontend.collectives.program.program import Blocks
 from frontend.errors import ScenarioError
-from frontend.kernels import Kernels, kernels
+from frontend.kernels import BESIDE_NCCL, CHIPS, Kernels, kernels
 from frontend.models.transformer import (
     Matrix,
     adapted_matrices,
@@ -155,6 +155,8 @@ def copied(
 
 ELEMENT = 2
 """Bytes of a weight or an activation."""
+_INPUT = {"bf16": 2.0, "fp8": 1.0, "fp4": 9 / 16}
+"""Bytes of an element of a product's input, by the precision."""
 
 
 class _Beside(NamedTuple):
@@ -193,6 +195,11 @@ class Times(NamedTuple):
         return Times(*map(sum, zip(self, *others, strict=True)))
 
 
+def whole(*parts: Times) -> Times:
+    """Return the durations of operators one after the other."""
+    return Times(0, 0, 0).plus(*parts)
+
+
 class Operators:
     """The durations of all operators on one rank, and the sizes of its collectives in bytes.
 
@@ -213,7 +220,7 @@ class Operators:
         precision, compute = workload.precision, workload.compute
         self._compute = compute.roofline(precision)
         self._light = workload.recompute == "light"
-        self._overlaps_tp = workload.overlap.tp and self.layout.tp > 1
+        self.overlaps_tp = workload.overlap.tp and self.layout.tp > 1
         hides = workload.overlap.ep or self.layout.schedule == "dual_pipe"
         exchanges = hides and self.layout.ep > 1
         self._beside = _BESIDE_EP if exchanges else _ALONE
@@ -227,16 +234,37 @@ class Operators:
 
     @cached_property
     def slower_beside_dp_ppm(self) -> int:
-        """By how much kernels take longer beside a collective of dp, which takes SMs [10^-6]."""
-        if self._kernels is None:
-            return 0
-        taken = self.workload.overlap.dp_sms
-        return round(1e6 * taken / (self._kernels.chip.sms - taken))
+        """By how much kernels take longer beside a collective of dp [10^-6]."""
+        slowdown = self.workload.overlap.dp_slowdown
+        if slowdown is None:
+            slowdown = BESIDE_NCCL if self.workload.compute.accelerator in CHIPS else 1.0
+        return round(1e6 * (slowdown - 1))
 
     @cached_property
     def hidden_bytes(self) -> int:
-        """Activations between two layers: the buffer of an all-gather or all-reduce in tp."""
+        """Activations between two layers: the buffer of an all-reduce or reduce-scatter in tp."""
         return self.tokens * self.card.hidden * ELEMENT
+
+    @property
+    def shares_largest(self) -> bool:
+        """Whether casts before an all-gather in tp need the largest element of all ranks."""
+        precision, scaling = self.workload.precision, self.workload.fp8_scaling
+        return precision == "fp4" or (precision == "fp8" and scaling == "current")
+
+    @cached_property
+    def input_bytes(self) -> int:
+        """The same as inputs of products, which are cast before an all-gather in tp."""
+        return ceil(self.tokens * self.card.hidden * _INPUT[self.workload.precision])
+
+    @property
+    def gradient_bytes(self) -> int:
+        """The same as gradients of outputs, in the layouts of both products with them.
+
+        With one factor for a tensor in 8 bits, one layout makes the other.
+        """
+        precision, scaling = self.workload.precision, self.workload.fp8_scaling
+        both = precision == "fp4" or (precision == "fp8" and scaling in ("blocks", "mx"))
+        return (1 + both) * self.input_bytes
 
     @cached_property
     def kept_bytes(self) -> int:
@@ -401,9 +429,18 @@ class Operators:
     @cached_property
     def network(self) -> Times:
         """The feed-forward network, and the normalisation before it."""
+        return whole(*self.network_parts)
+
+    @cached_property
+    def network_parts(self) -> tuple[Times, Times, Times]:
+        """The feed-forward network: its first matrix, the activation function and the second one.
+
+        The first one has the normalisation before it, and the second one the sum with the residual.
+        """
         network = self._network("feed_forward", self.card.feed_forward, self.tokens)
-        adapters = (self._adapter("fc1"), self._adapter("fc2"))
-        return network.plus(self._norm, self._residual, *adapters)
+        first, activation, second = network
+        first = first.plus(self._norm, self._adapter("fc1"))
+        return first, activation, second.plus(self._residual, self._adapter("fc2"))
 
     @cached_property
     def router(self) -> Times:
@@ -425,15 +462,16 @@ class Operators:
         local = experts.count // self.layout.ep
         if self.routed is None:
             tokens = -(-self.tokens * experts.top_k // local)
-            parts = [self._network("experts", experts.width, tokens, local)]
+            parts = [whole(*self._network("experts", experts.width, tokens, local))]
             assigned = [self.tokens * experts.top_k]
         else:
             parts = [
-                Times(0, 0, 0).plus(
+                whole(
                     *(
-                        self._network("experts", experts.width, self.layout.tp * tokens)
+                        part
                         for tokens in own
                         if tokens
+                        for part in self._network("experts", experts.width, self.layout.tp * tokens)
                     )
                 )
                 for own in self.routed.experts
@@ -445,7 +483,7 @@ class Operators:
         if experts.shared:
             width = experts.width * experts.shared
             also = self._network("shared_experts", width, self.tokens)
-            parts = [part.plus(also) for part in parts]
+            parts = [part.plus(*also) for part in parts]
         return tuple(parts)
 
     def _ordered(self, assigned: int) -> Times:
@@ -565,8 +603,13 @@ class Operators:
             found = found.plus(Times(each, each, 0))
         return found
 
-    def _network(self, name: str, width: int, tokens: int, number: int = 1) -> Times:
-        """Return the time of `number` feed-forward networks or experts, each with some tokens."""
+    def _network(
+        self, name: str, width: int, tokens: int, number: int = 1
+    ) -> tuple[Times, Times, Times]:
+        """Return the time of `number` feed-forward networks or experts, each with some tokens.
+
+        It is that of the first matrix, of the activation function, and of the second matrix.
+        """
         inner = -(-width // self.layout.tp)
         # The activation function reads one or two factors and writes the product.
         moved = (3 if self.card.gated else 2) * tokens * inner * ELEMENT
@@ -580,8 +623,11 @@ class Operators:
             factors = (2 if self.card.gated else 1) * tokens * inner
             cast = self._kernels.pass_ps(number * 3 * factors)
             forward, backward = forward + cast, backward + cast
-        matrices = network_matrices(self.card.hidden, width, self.card.gated)
-        return self._products(name, matrices, tokens, number).plus(Times(forward, backward, 0))
+        first, second = (
+            self._products(name, [matrix], tokens, number)
+            for matrix in network_matrices(self.card.hidden, width, self.card.gated)
+        )
+        return first, Times(forward, backward, 0), second
 
     def _products(
         self,
@@ -599,9 +645,9 @@ class Operators:
         adapters stay in 16 bits (`plain`), and their collectives are not cut. Frozen matrices have
         no gradient: beside adapters, only these are `trained`.
         """
-        whole = self._all_products(name, matrices, tokens, number, plain=plain)
+        found = self._all_products(name, matrices, tokens, number, plain=plain)
         frozen = self.workload.lora is not None and not trained
-        return whole._replace(weight_gradient=0) if frozen else whole
+        return found._replace(weight_gradient=0) if frozen else found
 
     def _all_products(
         self, name: str, matrices: list[Matrix], tokens: int | None, number: int, *, plain: bool
@@ -610,16 +656,14 @@ class Operators:
         parts = [matrix.part(self.layout.tp) for matrix in matrices]
         kernels = self._plain if plain else self._kernels
         if kernels is None:
-            return Times(0, 0, 0).plus(
-                *(self._roofline(name, tokens, part, number) for part in parts)
-            )
-        whole = Times(0, 0, 0)
+            return whole(*(self._roofline(name, tokens, part, number) for part in parts))
+        found = []
         for part in parts:
             beside = _ALONE if plain else self._beside
-            if self._overlaps_tp and not plain:
+            if self.overlaps_tp and not plain:
                 beside = _BESIDE_TP[part.split]
-            whole = whole.plus(self._kernel_times(kernels, beside, tokens, part, number))
-        return whole
+            found.append(self._kernel_times(kernels, beside, tokens, part, number))
+        return whole(*found)
 
     def _kernel_times(
         self,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from frontend.collectives.program.program import block_units
 from frontend.workloads.llm.grid import Grid, Groups
 from frontend.workloads.llm.host import Launches
-from frontend.workloads.llm.operators import ELEMENT, Operators, Times
+from frontend.workloads.llm.operators import ELEMENT, Operators
 from frontend.workloads.llm.partition import (
     EMBEDDING_KINDS,
     OUTPUT_KINDS,
@@ -132,6 +132,14 @@ class WeightGradient(NamedTuple):
     """How wide the input is for which the ranks of tp come together; 0: they do not."""
 
 
+_IN_LAYERS = ("attention", "feed_forward")
+"""Computations between collectives of tp that begin and end with products of Transformer Engine."""
+
+
+_LARGEST = 4
+"""Bytes of the largest element of a tensor."""
+
+
 def divided(duration_ps: int, ways: int) -> list[int]:
     """Return almost equal parts of a duration."""
     return [duration_ps * (one + 1) // ways - duration_ps * one // ways for one in range(ways)]
@@ -200,16 +208,32 @@ class BlockBuilder:
             self._experts()
         else:
             self.gather("feed_forward")
-            duration = self.operators.network.forward
-            self.stream.compute("feed_forward", "forward", duration, self.launches.network)
-            self.scatter("feed_forward")
+            self._forward(
+                "feed_forward",
+                [part.forward for part in self.operators.network_parts],
+                self.launches.network,
+            )
 
     def _layer_backward(self, kind: Kind) -> None:
         if kind == Kind.EXPERTS:
             self._experts_backward()
         else:
-            self.halved("feed_forward", self.operators.network, self.launches.network)
+            self._network_backward()
         self._attention_backward()
+
+    def _network_backward(self) -> None:
+        name, launch_ps = "feed_forward", self.launches.network
+        first, activation, second = self.operators.network_parts
+        self.gather(name, "gradient_all_gather")
+        last = first.input_gradient
+        if self.operators.overlaps_tp:
+            self.stream.compute(name, "result_gradient", second.input_gradient, launch_ps)
+            self.stream.compute(name, "activation_gradient", activation.input_gradient)
+            launch_ps = 0
+        else:
+            last += second.input_gradient + activation.input_gradient
+        self.input_gradient(name, last, launch_ps)
+        self.weight_gradient(name, self.operators.network.weight_gradient)
 
     def _embed(self) -> None:
         duration = self.operators.embedding.forward
@@ -228,7 +252,8 @@ class BlockBuilder:
         """
         self.gather("output", "merge_all_gather", width=2)
         self.stream.compute("output", "merge", self.operators.merge.forward, self.launches.merge)
-        self._tensor("all_gather", "output.result_all_gather")
+        gathered = self._gathered("output", "result_all_gather", 1)
+        self.stream.wait(gathered, "output.result_all_gather")
 
     def _merge_backward(self) -> None:
         times = self.operators.merge
@@ -247,42 +272,64 @@ class BlockBuilder:
         self.weight_gradient("output", self.operators.output.weight_gradient)
 
     def gather(self, name: str, also: str = "", width: int = 1) -> None:
-        """Bring tokens of ranks of tp together, with `width` times the elements between layers."""
-        if self.spread:
-            self._tensor("all_gather", f"{name}.{also or 'all_gather'}", width)
+        """Bring tokens of ranks of tp together, with `width` times the elements between layers.
 
-    def scatter(self, name: str) -> None:
+        With `overlap.tp`, the next computation of a layer may run meanwhile: it is the product with
+        these tokens.
+        """
+        if not self.spread:
+            return
+        what = also or "all_gather"
+        cast = name in _IN_LAYERS and what != "input_all_gather"
+        if cast and self.operators.shares_largest:
+            largest = Transfer("tp", "all_reduce", self.groups["tp"], _LARGEST)
+            self.stream.wait(largest, f"{name}.largest_all_reduce")
+        self.stream.wait(self._gathered(name, what, width), f"{name}.{what}", self._beside(name))
+
+    def scatter(self, name: str, of: str = "", width: int = 1) -> None:
         """Add up what the ranks of tp computed, and share the tokens again."""
-        operation = "reduce_scatter" if self.spread else "all_reduce"
-        self._tensor(operation, f"{name}.{operation}")
+        transfer = self._summed(width)
+        self.stream.wait(transfer, f"{name}.{of}{transfer.operation}", self._beside(name))
 
-    def halved(self, name: str, times: Times, launch_ps: int) -> None:
-        """Append the backward phase of matrices between a gather and a scatter."""
-        self.gather(name, "gradient_all_gather")
-        self.input_gradient(name, times.input_gradient, launch_ps)
-        self.weight_gradient(name, times.weight_gradient)
+    def _forward(self, name: str, durations: Sequence[int], launch_ps: int) -> None:
+        """Append computations up to a product whose parts are added up."""
+        *before, last = durations if self.operators.overlaps_tp else [sum(durations)]
+        for duration in before:
+            self.stream.compute(name, "forward", duration, launch_ps)
+            launch_ps = 0
+        self._product_and_sum(name, "forward", last, launch_ps)
+
+    def _product_and_sum(
+        self, name: str, what: str, duration: int, launch_ps: int, width: int = 1
+    ) -> None:
+        """Append a product of a layer and the sum of its parts, which it may overlap."""
+        of = "" if what == "forward" else "gradient_"
+        if self._beside(name):
+            self.scatter(name, of, width)
+        self.stream.compute(name, what, duration, launch_ps)
+        if not self._beside(name):
+            self.scatter(name, of, width)
 
     def input_gradient(self, name: str, duration: int, launch_ps: int, width: int = 1) -> None:
         """Append the gradient of the input; its sum overlaps the gradient of the weights.
 
         The host launches both gradients. The input has `width` times the elements between layers.
         """
-        operation = "reduce_scatter" if self.spread else "all_reduce"
         if self.splits:
-            self.stream.compute(name, "input_gradient", duration, launch_ps)
-            self._tensor(operation, f"{name}.gradient_{operation}", width)
+            self._product_and_sum(name, "input_gradient", duration, launch_ps, width)
             return
         # The input, of which a rank keeps its tokens only, comes back for the weights' gradient.
-        regathered, size = None, width * self.operators.hidden_bytes
+        regathered = []
         if self.spread and self._needs_input(name):
-            again = Transfer("tp", "all_gather", self.groups["tp"], size)
-            regathered = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
-        done = self.stream.compute(name, "input_gradient", duration, launch_ps)
-        summed = Transfer("tp", operation, self.groups["tp"], size)
-        node = self.stream.issue(summed, f"{name}.gradient_{operation}", (done,))
-        self._summed = [] if node is None else [node]
-        if regathered is not None:
-            self.stream.join([regathered])
+            again = self._gathered(name, "input_all_gather", width)
+            node = self.stream.issue(again, f"{name}.input_all_gather", self.stream.after)
+            regathered += [] if node is None else [node]
+        self.stream.compute(name, "input_gradient", duration, launch_ps)
+        self.stream.join(regathered)
+        summed = self._summed(width)
+        what = f"{name}.gradient_{summed.operation}"
+        node = self.stream.issue(summed, what, self.stream.after)
+        self._adding = [] if node is None else [node]
 
     def weight_gradient(self, name: str, duration: int, width: int = 1) -> None:
         """Append the gradient of the weights; what follows waits for the input's gradient, too."""
@@ -294,7 +341,7 @@ class BlockBuilder:
             return
         if trained:
             self.stream.compute(name, "weight_gradient", duration)
-        self.stream.join(self._summed)
+        self.stream.join(self._adding)
 
     def _needs_input(self, name: str) -> bool:
         """Whether the tokens of all ranks of tp are the input of weights that are trained."""
@@ -318,51 +365,51 @@ class BlockBuilder:
         self.gather("attention")
         before, after = operators.projections.forward, operators.output_projection.forward
         scores = operators.scores.forward
+        left, launch_ps = [scores, after], launches.scores + launches.output_projection
+        if self.groups["cp"].size > 1:
+            stream.compute("attention", "projections", before, launches.projections)
+        else:
+            left, launch_ps = [before, *left], launches.projections + launch_ps
         if self._passes_on:
-            stream.compute("attention", "projections", before, launches.projections)
             self._ring_forward(scores)
-            stream.compute("attention", "forward", after, launches.output_projection)
+            left, launch_ps = [after], launches.output_projection
         elif self._exchanges_heads:
-            stream.compute("attention", "projections", before, launches.projections)
             self._heads("attention.heads", *operators.heads_bytes)
             stream.compute("attention", "scores", scores, launches.scores)
             self._heads("attention.result", operators.result_bytes)
-            stream.compute("attention", "forward", after, launches.output_projection)
-        else:
-            duration, launch_ps = scores + after, launches.scores + launches.output_projection
-            if self.groups["cp"].size > 1:
-                stream.compute("attention", "projections", before, launches.projections)
-                self._context("all_gather", "attention.kv_all_gather")
-            else:
-                duration, launch_ps = before + duration, launches.projections + launch_ps
-            stream.compute("attention", "forward", duration, launch_ps)
-        self.scatter("attention")
+            left, launch_ps = [after], launches.output_projection
+        elif self.groups["cp"].size > 1:
+            self._context("all_gather", "attention.kv_all_gather")
+        self._forward("attention", left, launch_ps)
 
     def _attention_backward(self) -> None:
         operators, launches, stream = self.operators, self.launches, self.stream
         self.gather("attention", "gradient_all_gather")
         before, scores = operators.projections, operators.scores
-        after, after_launch = operators.output_projection, launches.output_projection
-        first = after.input_gradient + scores.input_gradient
-        first_launch = after_launch + launches.scores
+        after = operators.output_projection
+        # What is left to compute, and to launch.
+        left, launch_ps = after.input_gradient, launches.output_projection
+        if self._passes_on or self._exchanges_heads or operators.overlaps_tp:
+            stream.compute("attention", "output_gradient", left, launch_ps)
+            left = launch_ps = 0
         if self._passes_on:
-            stream.compute("attention", "output_gradient", after.input_gradient, after_launch)
             self._ring_backward(scores.input_gradient)
-            first = first_launch = 0
         elif self._exchanges_heads:
-            stream.compute("attention", "output_gradient", after.input_gradient, after_launch)
             self._heads("attention.result_gradient", *2 * (operators.result_bytes,))
             gradient = scores.input_gradient
             stream.compute("attention", "scores_gradient", gradient, launches.scores)
             self._heads("attention.heads_gradient", *operators.heads_bytes)
-            first = first_launch = 0
-        elif self.groups["cp"].size > 1:
-            self._context("all_gather", "attention.kv_all_gather")
-            stream.compute("attention", "scores_gradient", first, first_launch)
-            self._context("reduce_scatter", "attention.kv_reduce_scatter")
-            first = first_launch = 0
-        duration, launch_ps = first + before.input_gradient, first_launch + launches.projections
-        self.input_gradient("attention", duration, launch_ps)
+        else:
+            left, launch_ps = left + scores.input_gradient, launch_ps + launches.scores
+            if self.groups["cp"].size > 1:
+                self._context("all_gather", "attention.kv_all_gather")
+            if self.groups["cp"].size > 1 or operators.overlaps_tp:
+                stream.compute("attention", "scores_gradient", left, launch_ps)
+                left = launch_ps = 0
+            if self.groups["cp"].size > 1:
+                self._context("reduce_scatter", "attention.kv_reduce_scatter")
+        left, launch_ps = left + before.input_gradient, launch_ps + launches.projections
+        self.input_gradient("attention", left, launch_ps)
         self.weight_gradient("attention", before.weight_gradient + after.weight_gradient)
 
     @property
@@ -482,16 +529,26 @@ class BlockBuilder:
 
     def _expert_tokens(self, operation: str, name: str) -> None:
         """Bring the tokens of experts to all ranks of tp, or add up what these computed."""
-        self.stream.wait(self._of_experts(operation), f"experts.{name}", self.workload.overlap.tp)
+        self.stream.wait(self._of_experts(operation), f"experts.{name}")
 
     def _of_experts(self, operation: str) -> list[Transfer]:
         each = zip(self.expert_groups, self.operators.expert_bytes, strict=True)
         return [Transfer("tp", operation, groups, size) for groups, size in each]
 
-    def _tensor(self, operation: str, name: str, width: int = 1) -> None:
-        size = width * self.operators.hidden_bytes
-        transfer = Transfer("tp", operation, self.groups["tp"], size)
-        self.stream.wait(transfer, name, self.workload.overlap.tp)
+    def _beside(self, name: str) -> bool:
+        """Whether products run beside their collectives of tp."""
+        return name in _IN_LAYERS and self.operators.overlaps_tp
+
+    def _gathered(self, name: str, what: str, width: int) -> Transfer:
+        size = self.operators.hidden_bytes
+        if name in _IN_LAYERS:
+            gradient = what == "gradient_all_gather"
+            size = self.operators.gradient_bytes if gradient else self.operators.input_bytes
+        return Transfer("tp", "all_gather", self.groups["tp"], width * size)
+
+    def _summed(self, width: int) -> Transfer:
+        operation = "reduce_scatter" if self.spread else "all_reduce"
+        return Transfer("tp", operation, self.groups["tp"], width * self.operators.hidden_bytes)
 
     def _context(self, operation: str, name: str) -> None:
         transfer = Transfer("cp", operation, self.groups["cp"], self.operators.kv_bytes)

@@ -143,15 +143,17 @@ class Overlap(Model):
     """What runs at the same time as computation."""
 
     tp: bool = False
-    """Whether collectives of tp run during the computation that follows them, as if both were cut
-    into small parts."""
+    """Whether collectives of tp run beside their products, as if both were cut into small parts: an
+    all-gather beside the product with what it gathers, and a reduce-scatter or all-reduce beside
+    the one whose parts it adds up."""
     ep: bool = False
     """The same for the all-to-alls of ep."""
     dp: bool = True
     """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
-    dp_sms: Annotated[int, Field(ge=0, le=64)] = 16
-    """Multiprocessors (SMs) that a collective of dp takes from the kernels beside it, which only
-    `kernels: shapes` knows. NCCL takes one for each channel (`NCCL_MAX_CTAS`)."""
+    dp_slowdown: Annotated[float, Field(ge=1, le=10)] | None = None
+    """How many times as long kernels take beside a collective of dp, which needs the same
+    multiprocessors and memory. null: 1.73, as measured, on accelerators for which `kernels: shapes`
+    has measurements, and 1 on others."""
     gather: bool = False
     """zero 1, 2: whether weights are gathered part by part during the forward phase of the next
     iteration; otherwise all of them after the update. An iteration begins with its gathers."""
@@ -382,14 +384,15 @@ class LlmWorkload(Model):
     iterations: Iterations = 1
     """Number of training iterations."""
     precision: Precision = "bf16"
-    """Precision of matrix products; fp4: NVFP4, on accelerators that have it. Weights and
-    activations have 2 bytes in all cases."""
+    """Precision of matrix products, and of their inputs that ranks of tp gather; fp4: NVFP4, on
+    accelerators that have it. Other activations, and weights, have 2 bytes in all cases."""
     fp8_scaling: Literal["delayed", "current", "blocks", "mx"] = "delayed"
-    """How the factor of a tensor in 8 bits is found, which only `kernels: shapes` knows. delayed:
-    from earlier steps. current: from its largest element, for which a kernel reads it once more.
-    blocks: each 128 elements have a factor of their own (DeepSeek-V3), so a kernel casts along
-    rows, and another one along columns for the gradient of weights. mx: each 32 elements have a
-    factor of their own (MXFP8, on Blackwell), and one kernel casts along both."""
+    """How the factor of a tensor in 8 bits is found; only `kernels: shapes` knows the time of
+    casts. delayed: from earlier steps. current: from its largest element, for which a kernel reads
+    it once more, and ranks of tp that gather it have an all-reduce. blocks: each 128 elements have
+    a factor of their own (DeepSeek-V3), so a kernel casts along rows, and another one along columns
+    for the gradient of weights. mx: each 32 elements have a factor of their own (MXFP8, on
+    Blackwell), and one kernel casts along both."""
     nvfp4: Nvfp4 = Nvfp4()
     """How values are rounded to 4 bits, with `precision: fp4`."""
     gradient_element: ElementSize = ElementSize.parse("4B")

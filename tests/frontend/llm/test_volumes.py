@@ -30,10 +30,11 @@ POWERS = st.sampled_from([1, 2, 4])
     schedule=st.sampled_from(["1f1b", "zero_bubble", "dual_pipe"]),
     exchange=st.sampled_from(["all_gather", "ring", "all_to_all"]),
     gather=st.booleans(), element=st.sampled_from([1, 2]),
+    precision=st.sampled_from(["bf16", "fp8", "fp4"]), scaling=st.sampled_from(["current", "mx"]),
 )  # fmt: skip
 def test_volumes(
     tp, cp, pp, chunks, ep, dp, zero, spread, experts, recompute, overlap, order, micro_batch,
-    schedule, exchange, gather, element,
+    schedule, exchange, gather, element, precision, scaling,
 ):  # fmt: skip
     assume(2 <= tp * cp * pp * dp <= 64)
     assume(exchange != "all_to_all" or tp * cp <= CARD["kv_heads"])
@@ -56,6 +57,9 @@ def test_volumes(
         recompute=recompute,
         overlap={"dp": overlap, "tp": overlap, "ep": overlap, "gather": gather},
         gather_element=f"{element}B",
+        precision=precision,
+        fp8_scaling=scaling,
+        compute={"accelerator": "b200"},
         bucket="20kB",
     ).plan  # fmt: skip
     found = carried(plan, ranks)
@@ -74,13 +78,20 @@ def test_volumes(
     if tp > 1:
         halves = 1 if experts else 2  # of a layer, without the experts
         routed = tokens // cp * (EXPERTS["top_k"] + 1) * CARD["hidden"] * 2 if experts else 0
-        gathers = (3 + again) * halves * hidden + (2 + again) * routed
+        # Inputs of products are cast before they are gathered; gradients for both products.
+        inputs = hidden // 2 * {"bf16": 32, "fp8": 16, "fp4": 9}[precision] // 16
+        both = precision == "fp4" or (precision == "fp8" and scaling == "mx")
+        gathers = (3 + again + both) * halves * inputs + (2 + again) * routed
         scatters = (2 + again) * halves * hidden + (2 + again) * routed
         if spread:
             # Ends: the embedding scatters and gathers; the output gathers twice and scatters.
             assert total("tensor_parallel", "all_gather") == layers * gathers + 3 * ends * hidden
             scattered = layers * scatters + 2 * ends * hidden
             assert total("tensor_parallel", "reduce_scatter") == scattered
+            # For factors from the largest elements: four bytes before each, but for inputs again.
+            largest = precision == "fp4" or (precision == "fp8" and scaling == "current")
+            shared = 4 * largest * (2 + again) * halves * layers
+            assert total("tensor_parallel", "all_reduce") == shared
         else:
             summed = (2 + again) * halves * hidden * layers + 2 * ends * hidden
             assert total("tensor_parallel", "all_reduce") == summed
