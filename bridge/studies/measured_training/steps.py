@@ -236,15 +236,17 @@ def _parts(run: Run, simulated: Step) -> list[str]:
 
 
 NOTES = """\
-**Llama 3.1 405B, blind.** With one number, the runs on 2432 and 2560 H100 are 2 % too fast, those
-on 1536 to 2496 GB200 1 to 2.5 %, and the one on 8192 H100 8 %. The error grows as a step gets
-shorter, so a part of a step is missing that more GPUs do not shrink. The two numbers measure it:
-0.28 s on H100 (0.32 s when the blind runs were predicted). GPT-3 on H100 has 0.44 s, although it
-has less than half the weights, so it is no exchange of weights. On GB200, where the submission
-captures the whole iteration as a CUDA graph (`FULL_CUDA_GRAPH=True`), it is 0.12 s. With this time,
-known from runs on at most 2048 and 1024 GPUs, all blind predictions are within 1.6 %. What it
-consists of is [below](#kernels-by-their-shape). Nebius' results of round 5.1 have the same values
-as those of round 5.0, so the two rows of round 5.1 that were predicted are left out.
+**Llama 3.1 405B, blind.** With one number, the runs on 2432 and 2560 H100 were predicted 2 % too
+fast, those on 1536 to 2496 GB200 1 to 2.5 %, and the one on 8192 H100 8 %. The error grows as a
+step gets shorter, so a part of a step was missing that more GPUs do not shrink: by the two numbers,
+0.32 s on H100, and 0.12 s on GB200, where the submission captures the whole iteration as a CUDA
+graph (`FULL_CUDA_GRAPH=True`). With this time, known from runs on at most 2048 and 1024 GPUs, all
+blind predictions are within 1.6 %. Most of it has been found since: 0.13 s are left on H100, and of
+GPT-3's 0.44 s there are 0.23 s. Kernels take longer beside exchanges of dp
+([below](#kernels-by-their-shape)). On GB200, the steps of this version are too long for it: its
+products beside exchanges seem to take less than 1.73 times as long. Nebius' results of round 5.1
+have the same values as those of round 5.0, so the two rows of round 5.1 that were predicted are
+left out.
 
 **405B in FP4, blind: a miss.** No FP4 run of this model was known, so the number comes from the 8B
 model, which has smaller matrices. The steps are 14 to 28 % too slow. Relative to the run on 512
@@ -255,23 +257,18 @@ shape, they are at most 7 % too fast ([below](#kernels-by-their-shape)).
 tp 2) in a single micro-batch. The number comes from runs with whole sequences, and smaller
 matrices are less efficient. The Cisco runs have no CUDA graphs either (`MCORE_CUDA_GRAPH=False`).
 Their textbook errors are larger, since the formula has no communication. On 256 B200, the step is
-longer by a fifth than on 128; no simulated mechanism explains this. The runs on 32 and more B200
-were at -14 % before the layers waited for their own bucket of weights only, and not for all of
-them ([llm](llm.md#overlap)). They are at -24 % now: Megatron-LM waits for buckets, and this error
-made up for a part of what is missing in these short steps ([below](#kernels-by-their-shape)).
+longer by a fifth than on 128. The runs on 32 and more B200 were at -24 %, and at -36 % on 256,
+before kernels took longer beside exchanges of dp. They are at -9 to -11 % now, and at -21 %; with
+kernels by their shape, they are nearly met ([below](#kernels-by-their-shape)).
 
-**GPT-3 on Oracle's machines** has a large fixed time, 0.67 s; its two numbers meet both runs, so
+**GPT-3 on Oracle's machines** has a large fixed time, 0.39 s; its two numbers meet both runs, so
 they predict nothing.
 
-**GB200 on 256 GPUs.** Its stages are in different racks, those of the run on 512 GPUs in the same
-one. Here, this lets a stage wait longer, and the fit takes this as a slow chip; the measurement
-does not show it. So the prediction of 512 GPUs is 1.8 % too fast. It was 3 % on `analytical`, where
-messages between stages waited for gradients.
-
 **Megatron-LM, 2021 to 2024, and NeMo 24.07** have other models than the one that is fitted. The
-fitted models are small, and 530B and 1T are 11 to 23 % too slow, because the share of the peak
+fitted models are small, and 530B and 1T are 10 to 23 % too slow, because the share of the peak
 grows with the size of the matrices. One number for all models is not enough; kernels by their shape
-are below. For Megatron-LM 2024, the table gives neither micro-batches nor chunks. Each part of the
+are below. The versions of 2021 and 2022 reduce gradients after the backward phase: that they do so
+meanwhile is of September 2023 (NVIDIA/Megatron-LM, issue 391). For Megatron-LM 2024, the table gives neither micro-batches nor chunks. Each part of the
 layers has one layer here. A micro-batch has 1, 2 or 4 sequences: the number with the shortest step
 of those that fit into the memory, simulated with kernels by their shape and without a fit:
 
@@ -282,7 +279,7 @@ python -m bridge.studies.measured_training megatron-2024-32b > run.json && cosim
   --over workload.micro_batch=1,2,4
 ```
 
-**Llama 3, 16384 H100**: -0.3 %, from the number of 8192 GPUs (0.50). Eight replicas are simulated.
+**Llama 3, 16384 H100**: +0.3 %, from the number of 8192 GPUs (0.50). Eight replicas are simulated.
 
 **LoRA.** Llama 2 70B with adapters of rank 16 beside two matrices of each layer, in MLPerf 5.0 and
 5.1 ([llm](llm.md#low-rank-adapters)). Ranks of cp share heads (`cp_comm_type: a2a`); on Hopper they
@@ -298,9 +295,9 @@ workload.algorithms.dp=nccl`); the rows with shapes have them. If the number
 comes from a run with whole sequences, runs with cp 4 and 8 are 9 to 23 % too fast: an exchange
 takes as long as its bytes here. With shapes, which also have what is around an exchange, they are
 at +4 to -8 % ([below](#kernels-by-their-shape)). The eight B200 of Dell have 8 bits: the log says
-so (`fp4=None`), although the submission has settings for 4 bits. Of the runs up to round 5.1,
-without LoRA, the median error at a larger scale is 7.2 % (34 runs), and the largest 36 %; without
-MegaScale as well, 6.5 % (27 runs). [Round 6.0](#round-60-blind) and
+so (`fp4=None`), although the submission has settings for 4 bits. Of the other runs, the median
+error at a larger scale is 4.6 % (39 runs), and the largest 21 %; without MegaScale as well, 2.5 %
+(31 runs). [Round 6.0](#round-60-blind) and
 [Megatron-Bridge](#megatron-bridge-blind) came later, and have chapters of their own.
 
 **Launches by the host.** 64 and 128 H100 with LoRA capture each layer as a CUDA graph
