@@ -16,9 +16,9 @@ measurements.
 of the smallest run of a group: one chip, precision and release, and models with experts apart from
 others. The measurements were read in two steps: those of the smallest runs first, then, after a
 second commit, the others. `blind.csv` has the predictions, as stored. *This version* is what the
-model predicts now, with what the measurements have taught: the multiprocessors that gradients take,
-launches of each expert, hosts that wait for routers, and the recipes' parts of the layers. To
-predict new rows without measurements, run
+model predicts now, with what the measurements have taught: kernels that take longer beside
+exchanges of dp, inputs that are gathered in 8 and 4 bits, launches of each expert, hosts that wait
+for routers, and the recipes' parts of the layers. To predict new rows without measurements, run
 
 ```sh
 python -m bridge.studies.measured_training.blind
@@ -49,11 +49,12 @@ where the recipe names one of them (`light`).
   recipes lack; the other options are those of the nearest recipe.
 
 **Dense models.** With one number from 8B or 70B, the nine rows of 405B are at -6 to +17 %, with a
-median size of 5.4 %. Without a fit, errors are those of the chip. But for the next paragraph, GB300
-is 8 to 19 % too slow (8B: -3 %), GB200 -20 to +1 %, B200 -17 to -10 % and H100 -9 to -3 %. The
-known rows of 8B have the same signs: the GB300 has the products of the GB200 here, which is slower.
-The largest error with one number is NVFP4 on GB200: its number comes from 70B with tp 2, whose
-layers are short and which has no graphs. The recipe of 0.5.0 captures this model there.
+median size of 5.4 %, and 4.2 % by this version. Without a fit, errors are those of the chip. But
+for the next paragraph, GB300 is 8 to 19 % too slow (8B: -3 %), GB200 -20 to +1 %, B200 -17 to -10 %
+and H100 -9 to -3 %. The known rows of 8B have the same signs: the GB300 has the products of the
+GB200 here, which is slower. The largest error with one number is NVFP4 on GB200: its number comes
+from 70B with tp 2, whose layers are short and which has no graphs. The recipe of 0.5.0 captures
+this model there.
 
 **One row of the table is hardly what ran.** 70B on GB300 in MXFP8 (26.02.01) is 38 % too slow. Four
 stages without chunks and eight micro-batches have a bubble of 3/8, but the measured step is as long

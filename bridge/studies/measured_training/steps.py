@@ -265,10 +265,12 @@ kernels by their shape, they are nearly met ([below](#kernels-by-their-shape)).
 they predict nothing.
 
 **Megatron-LM, 2021 to 2024, and NeMo 24.07** have other models than the one that is fitted. The
-fitted models are small, and 530B and 1T are 10 to 23 % too slow, because the share of the peak
-grows with the size of the matrices. One number for all models is not enough; kernels by their shape
-are below. The versions of 2021 and 2022 reduce gradients after the backward phase: that they do so
-meanwhile is of September 2023 (NVIDIA/Megatron-LM, issue 391). For Megatron-LM 2024, the table gives neither micro-batches nor chunks. Each part of the
+fitted models are small, and 530B and 1T are 6 to 23 % too slow, because the share of the peak grows
+with the size of the matrices. One number for all models is not enough; kernels by their shape are
+below. Micro-batches and chunks of 2021 are those of its scripts (`examples/sc21` of
+NVIDIA/Megatron-LM, 3d718bf). The versions of 2021 and 2022 reduce gradients after the backward
+phase, but for small models of 2021: to do so meanwhile is of September 2023 (issue 391). For
+Megatron-LM 2024, the table gives neither micro-batches nor chunks. Each part of the
 layers has one layer here. A micro-batch has 1, 2 or 4 sequences: the number with the shortest step
 of those that fit into the memory, simulated with kernels by their shape and without a fit:
 
