@@ -54,7 +54,7 @@ def expected_s(source: dict[str, Any]) -> float:
     ends = (embedding.forward + embedding.weight_gradient + output.forward) / 1e12
     ends += summed + 2 * gathered
     ends += max(gathered, output.input_gradient / 1e12) + max(summed, output.weight_gradient / 1e12)
-    whole = workload.global_batch * (workload.model.layers * layer + ends)
+    whole: float = workload.global_batch * (workload.model.layers * layer + ends)
     update = cosim.run(source).layers
     return whole + sum(one.compute_ns for one in update if one.name == "optimizer") / 1e9
 
