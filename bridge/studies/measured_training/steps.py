@@ -251,7 +251,7 @@ left out.
 **405B in FP4, blind: a miss.** No FP4 run of this model was known, so the number comes from the 8B
 model, which has smaller matrices. The steps are 14 to 28 % too slow. Relative to the run on 512
 GPUs, they are 4 and 5 % too short, as in the other runs with one number. With kernels by their
-shape, they are at most 7 % too fast ([below](#kernels-by-their-shape)).
+shape, they are at most 5 % too fast ([below](#kernels-by-their-shape)).
 
 **8B, blind and not: a miss.** From one server on, each GPU has a part of a sequence (cp 2 or 4, or
 tp 2) in a single micro-batch. The number comes from runs with whole sequences, and smaller
