@@ -300,6 +300,7 @@ class Run(NamedTuple):
             "schedule": "dual_pipe" if "dual_pipe" in self.options else "1f1b",
             "zero": int("zero1" in self.options),
             "sequence_parallel": "no_sequence_parallel" not in self.options,
+            "scatter_gather": "scatter_gather" in self.options,
             "order": "tp-cp-ep-pp-dp" if "pp_inside" in self.options else "tp-cp-ep-dp-pp",
             "cp_exchange": next(
                 (how for name, how in _CONTEXT.items() if name in self.options), "all_gather"
@@ -336,6 +337,7 @@ class Run(NamedTuple):
                 "ep": has("ep_overlap"),
                 "gather": has("gather"),
                 "dp": not has("late_gradients"),
+                "pp": not has("waiting_messages"),
             },
             "deferred_output": self.deferred,
             **({"nvfp4": self._nvfp4()} if self.precision == "fp4" else {}),

@@ -139,6 +139,12 @@ class Blocks:
         outputs = 1 + self.workload.model.mtp_layers
         return outputs * (self.phases[Kind.OUTPUT].backward - inputs), outputs * weights
 
+    def parts_ps(self) -> float:
+        """Return the time to gather activations of which ranks of tp have a part each."""
+        return self._time(
+            lambda builder: builder.stream.wait(builder.gathered_parts, "stage.all_gather")
+        )
+
     def _time(self, build: Callable[[BlockBuilder], object]) -> float:
         builder = self._builder()
         build(builder)
@@ -294,12 +300,36 @@ def _stage(workload: LlmWorkload, blocks: Blocks, exchange: _Exchange, own: list
     """Return the phases of chunks of a stage; with zero 3, gathers and reductions beside."""
     whole = _NOTHING
     for chunk in own:
+        whole = whole.plus(_waits(workload, blocks, chunk))
         for kind, count in chunk_blocks(workload.model, workload.layout, chunk):
             found = blocks.phases[kind]
             if workload.layout.zero == 3:
                 found = _with_exchange(workload, exchange, kind, found)
             whole = whole.plus(found, count)
     return whole
+
+
+def _waits(workload: LlmWorkload, blocks: Blocks, chunk: Chunk) -> Phases:
+    """Return how long a stage waits for messages of a chunk, and gathers their parts.
+
+    That is between steps, and only where messages do not travel while stages compute, or where
+    ranks of tp send a part each.
+    """
+    layout, number = workload.layout, chunk.number
+    last = layout.pp * layout.chunks - 1
+
+    def passes(other: int) -> bool:
+        return 0 <= other <= last and stage_of(layout, other) != stage_of(layout, number)
+
+    before, after = (passes(number + way) for way in (-1, 1))
+    gather = blocks.parts_ps() if blocks.operators.sends_parts else 0.0
+    message = 0.0
+    if not workload.overlap.pp and layout.pp > 1:
+        source, target = (blocks.grid.stage_offset(0, stage) for stage in (0, 1))
+        message = blocks.costs.message_ps(source, target, blocks.operators.message_bytes)
+    forward = before * gather + after * message
+    backward = after * gather + before * message
+    return Phases(forward, backward, 0.0, forward + backward)
 
 
 def _with_exchange(
@@ -340,11 +370,13 @@ def _pipeline_ps(
         whole += max(0.0, sum(others) - max(others)) / layout.chunks
     else:
         whole += (sum(times) - longest) / layout.chunks
+    if not workload.overlap.pp:
+        return whole  # messages are parts of the steps
     messages = [
         blocks.costs.message_ps(
             grid.stage_offset(0, stage),
             grid.stage_offset(0, (stage + 1) % count),
-            blocks.operators.kept_bytes,
+            blocks.operators.message_bytes,
         )
         for stage in range(count)
     ]
@@ -388,6 +420,7 @@ class _Steps:
 
     def __init__(self, workload: LlmWorkload, blocks: Blocks, parts: list[list[Phases]]) -> None:
         self.layout, self.blocks, self.parts = workload.layout, blocks, parts
+        self.waits = not workload.overlap.pp
         every = range(self.layout.pp)
         self.chunks = [stage_chunks(workload.model, self.layout, stage) for stage in every]
         self.last = self.layout.pp * self.layout.chunks - 1
@@ -435,10 +468,10 @@ class _Steps:
 
     def _arrival_ps(self, stage: int, other: int) -> float:
         """Return when the result of a stage's last step is at another stage."""
-        if stage == other:
+        if stage == other or self.waits:
             return self.free[stage]
         source, target = (self.blocks.grid.stage_offset(0, one) for one in (stage, other))
-        size = self.blocks.operators.kept_bytes
+        size = self.blocks.operators.message_bytes
         begin = max(self.free[stage], self.links.get((stage, other), 0.0))
         self.links[stage, other] = begin + self.blocks.costs.message_ps(source, target, size)
         return self.links[stage, other]

@@ -272,6 +272,17 @@ class Operators:
         tokens = self.shared_tokens if self.layout.sequence_parallel else self.tokens
         return tokens * self.card.hidden * ELEMENT
 
+    @property
+    def sends_parts(self) -> bool:
+        """Whether ranks of tp send a part of the same activations each to the next stage."""
+        layout = self.layout
+        return layout.scatter_gather and layout.tp > 1 and not layout.sequence_parallel
+
+    @property
+    def message_bytes(self) -> int:
+        """Activations that a rank sends to the next stage."""
+        return -(-self.kept_bytes // (self.layout.tp if self.sends_parts else 1))
+
     @cached_property
     def own_kv_bytes(self) -> int:
         """Keys and values of the tokens of a rank: a message in cp."""

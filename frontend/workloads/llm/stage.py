@@ -348,6 +348,11 @@ class BlockBuilder:
         lora, matrix = self.workload.lora, {"attention": "qkv", "feed_forward": "fc1"}.get(name)
         return lora is None or matrix in lora.targets
 
+    @property
+    def gathered_parts(self) -> Transfer:
+        """The all-gather of activations of which ranks of tp have received a part each."""
+        return Transfer("tp", "all_gather", self.groups["tp"], self.operators.kept_bytes)
+
     def take_weights(self) -> list[WeightGradient]:
         """Return the gradients of weights that backward phases have left since the last call."""
         later, self._later = self._later, []
@@ -737,23 +742,31 @@ class _Stage:
 
     def _receive(self, step: Step) -> None:
         """Receive the activations, or their gradients, that a step begins with."""
-        self._pass_on(step, self.stream.receive, before=True)
+        receive = partial(self.stream.receive, answers=not self.workload.overlap.pp)
+        if self._pass_on(step, receive, before=True) and self.operators.sends_parts:
+            self.stream.wait(self.blocks.gathered_parts, "stage.all_gather")
 
     def _send(self, step: Step) -> None:
-        self._pass_on(step, self.stream.send, before=False)
+        send = partial(self.stream.send, waits=not self.workload.overlap.pp)
+        self._pass_on(step, send, before=False)
 
     def _pass_on(
         self, step: Step, pass_on: Callable[[int, int, int], None], *, before: bool
-    ) -> None:
-        """Pass activations over the border before or after a step, unless it is on this stage."""
+    ) -> bool:
+        """Pass activations over the border before or after a step; return whether there is one.
+
+        There is none if the next chunk is on this stage.
+        """
         number = self.chunks[step.chunk].number
         way = 1 if step.forward != before else -1
         if not 0 <= number + way <= self.last_chunk:
-            return
+            return False
         other = stage_of(self.workload.layout, number + way)
-        if other != self.stage:
-            tag = self._tag(step, max(number, number + way))
-            pass_on(self.grid.stage_offset(self.stage, other), self.operators.kept_bytes, tag)
+        if other == self.stage:
+            return False
+        tag = self._tag(step, max(number, number + way))
+        pass_on(self.grid.stage_offset(self.stage, other), self.operators.message_bytes, tag)
+        return True
 
     def _tag(self, step: Step, border: int) -> int:
         """Return the number of a message over the border before a chunk."""

@@ -28,6 +28,9 @@ RECOMPUTE = "recompute"
 
 LAYERS = (*COMPUTE_LAYERS, *COMMUNICATION_LAYERS.values(), RECOMPUTE)
 
+_ANSWER = 1
+"""Bytes of an answer to a message."""
+
 
 class Transfer(NamedTuple):
     """A collective of a parallel dimension, or several one after the other."""
@@ -190,14 +193,25 @@ class Stream:
         layer = COMMUNICATION_LAYERS[dimension]
         return self._add(name, NodeType.COLLECTIVE, layer, after, collective=number)
 
-    def receive(self, offset: int, size: int, tag: int) -> None:
-        """Receive a message from the rank `offset` places on; the next computation waits for it."""
+    def receive(self, offset: int, size: int, tag: int, *, answers: bool = False) -> None:
+        """Receive a message from the rank `offset` places on; the next computation waits for it.
+
+        If the sender waits for an answer, it gets one byte.
+        """
         node = self._message(NodeType.RECV, "stage.receive", (), offset, size, tag)
         self.after = (*self.after, node)
+        if answers:
+            self._message(NodeType.SEND, "stage.answer", (node,), offset, _ANSWER, tag)
 
-    def send(self, offset: int, size: int, tag: int) -> None:
-        """Send the result of the latest computation to the rank `offset` places on."""
+    def send(self, offset: int, size: int, tag: int, *, waits: bool = False) -> None:
+        """Send the result of the latest computation to the rank `offset` places on.
+
+        If it `waits`, what follows does until the receiver has answered.
+        """
         self._message(NodeType.SEND, "stage.send", self.done, offset, size, tag)
+        if waits:
+            answer = self._message(NodeType.RECV, "stage.answer", (), offset, _ANSWER, tag)
+            self.after = (*self.after, answer)
 
     def shift(
         self, ring: tuple[Sequence[int], Sequence[int]], name: str, size: int, after: Iterable[int]

@@ -137,6 +137,9 @@ class Layout(Model):
     order: Order = "tp-cp-ep-dp-pp"
     """Order of the ranks. Ranks of the first dimension have consecutive numbers, so that they share
     a super-node; the default is Megatron's."""
+    scatter_gather: bool = False
+    """Without `sequence_parallel`, all ranks of tp have the same activations. Whether each of them
+    sends a part of these to the next stage, whose ranks gather them; otherwise each sends all."""
 
 
 class Overlap(Model):
@@ -148,6 +151,9 @@ class Overlap(Model):
     the one whose parts it adds up."""
     ep: bool = False
     """The same for the all-to-alls of ep."""
+    pp: bool = True
+    """Whether a stage computes while its messages travel to other stages; otherwise it goes on when
+    they have arrived."""
     dp: bool = True
     """Whether gradients are reduced in buckets during the backward phase; otherwise after it."""
     dp_slowdown: Annotated[float, Field(ge=1, le=10)] | None = None
