@@ -399,6 +399,7 @@ def export_goal(scenario: Scenario, folder: Path) -> list[Path]:
     """
     resolved = _resolved(scenario)
     made = goal_text(unroll(resolved))
+    _warn_of_slowdown(resolved)
     _warn_of_unrolling(resolved)
     file = folder / f"{scenario.name}.goal"
     with file.open("w", encoding="utf-8", newline="\n") as out:
@@ -438,6 +439,7 @@ def export_chakra(scenario: Scenario, folder: Path, messages: bool = False) -> l
     issues = [] if messages else plan.issues
     groups = _groups(issues, ranks)
     collective = _collective(issues, folder)
+    _warn_of_slowdown(resolved)
     if messages:
         _warn_of_unrolling(resolved)
         traces = dict(enumerate(unroll(resolved)))
@@ -475,6 +477,14 @@ def _resolved(scenario: Scenario) -> Resolved:
             "workload, as the files hold only its messages"
         )
     return resolve(scenario)
+
+
+def _warn_of_slowdown(resolved: Resolved) -> None:
+    if any(issue.slows_ppm for issue in resolved.plan.issues):
+        warn(
+            "the files cannot say that computations take longer beside collectives of dp: the time "
+            "can differ, unless the scenario has workload.overlap.dp_slowdown=1"
+        )
 
 
 def _warn_of_unrolling(resolved: Resolved) -> None:

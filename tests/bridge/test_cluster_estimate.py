@@ -261,4 +261,4 @@ def test_the_command_says_the_same_twice(tmp_path, scenarios):
     answer = json.loads(first.stdout)
     assert [len(answer[key]) for key in ("jobs", "schedule")] == [15, 8]
     shown = CliRunner().invoke(main, arguments)
-    assert "simulations  11" in shown.stdout
+    assert "simulations  10" in shown.stdout

@@ -103,6 +103,7 @@ def test_single_collectives(operation: str, algorithm: str, tmp_path: Path) -> N
 )
 def test_stages_with_unequal_parts(layout: dict[str, Any], tmp_path: Path, scenarios: Path) -> None:
     keys = {f"workload.layout.{key}": value for key, value in layout.items()}
+    keys["workload.overlap.dp_slowdown"] = 1
     local = {"fabric": "flow", "system.admission": "local", "system.concurrent_chunks": 1000}
     given = load_scenario(scenarios / "llm_llama3_8b_small.yaml", keys | local)
     time = bridge.run(given).time_ns

@@ -106,7 +106,7 @@ models = st.builds(
         "global_batch": 8,
         "layout": layout,
         "bucket": "20KB",
-        "overlap": {"tp": overlap, "ep": overlap},
+        "overlap": {"tp": overlap, "ep": overlap, "dp_slowdown": 1},
     },
     st.sampled_from(
         [

@@ -58,6 +58,7 @@ def test_any_layout(
 ) -> None:
     """The first part is FLOP / peak, the parts end at the MFU, and layers are recomputed once."""
     keys = {"layout": layout, "recompute": recompute, "iterations": iterations}
+    keys["overlap.dp_slowdown"] = 1
     changes = {f"workload.{key}": value for key, value in keys.items()} | {"fabric": fabric}
     scenario = load_scenario(SMALL, changes)
     result = bridge.run(scenario)
