@@ -273,10 +273,10 @@ in 4 bytes that were reduced meanwhile. The scripts say 16 sequences and PyTorch
 smaller errors than what the scripts say: all rows are 2 to 13 % too fast now.
 
 **Messages between stages.** The versions of 2021, 2022 and of MegaScale's tables wait until a
-message has arrived (`torch.cuda.synchronize()` in `megatron/p2p_communication.py`; the overlap is of
-May 2023, f9283c5), and without sequence parallelism, ranks of tp send a part each. Rows have both
-(`waiting_messages`, `scatter_gather`). Steps are up to 1.3 % longer for it, so this is not what is
-missing in them.
+message has arrived (`torch.cuda.synchronize()` in `megatron/p2p_communication.py`; the overlap is
+of May 2023, f9283c5), and without sequence parallelism, ranks of tp send a part each. Rows have
+both (`waiting_messages`, `scatter_gather`). Steps are up to 1.3 % longer for it, so this is not
+what is missing in them.
 
 Mean errors without a fit, when these were added:
 
