@@ -17,6 +17,7 @@ from functools import partial
 from math import ceil
 from typing import NamedTuple
 
+from frontend.workloads.llm.blocks import BlockBuilder
 from frontend.workloads.llm.grid import Grid
 from frontend.workloads.llm.host import Launches
 from frontend.workloads.llm.operators import Operators
@@ -40,7 +41,6 @@ from frontend.workloads.llm.partition import (
     table_weights,
 )
 from frontend.workloads.llm.schedule import Pass, Step, together
-from frontend.workloads.llm.stage import BlockBuilder
 from frontend.workloads.llm.stream import Stream, Transfer
 from frontend.workloads.llm.workload import LlmWorkload
 from frontend.workloads.plan import NodeType, Plan
