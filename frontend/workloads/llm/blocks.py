@@ -28,7 +28,6 @@ class WeightGradient(NamedTuple):
 _IN_LAYERS = ("attention", "feed_forward")
 """Computations between collectives of tp that begin and end with products of Transformer Engine."""
 
-
 _LARGEST = 4
 """Bytes of the largest element of a tensor."""
 
@@ -164,7 +163,7 @@ class BlockBuilder:
         self.input_gradient("output", duration, self.launches.output)
         self.weight_gradient("output", self.operators.output.weight_gradient)
 
-    def gather(self, name: str, also: str = "", width: int = 1) -> None:
+    def gather(self, name: str, what: str = "all_gather", width: int = 1) -> None:
         """Bring tokens of ranks of tp together, with `width` times the elements between layers.
 
         With `overlap.tp`, the next computation of a layer may run meanwhile: it is the product with
@@ -172,7 +171,6 @@ class BlockBuilder:
         """
         if not self.spread:
             return
-        what = also or "all_gather"
         cast = name in _IN_LAYERS and what != "input_all_gather"
         if cast and self.operators.shares_largest:
             largest = Transfer("tp", "all_reduce", self.groups["tp"], _LARGEST)

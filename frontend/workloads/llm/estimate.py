@@ -13,7 +13,7 @@ collides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 from typing import NamedTuple
 
@@ -139,11 +139,21 @@ class Blocks:
         outputs = 1 + self.workload.model.mtp_layers
         return outputs * (self.phases[Kind.OUTPUT].backward - inputs), outputs * weights
 
-    def parts_ps(self) -> float:
-        """Return the time to gather activations of which ranks of tp have a part each."""
-        return self._time(
-            lambda builder: builder.stream.wait(builder.gathered_parts, "stage.all_gather")
-        )
+    @cached_property
+    def waits(self) -> tuple[float, float]:
+        """Waits between steps: for the gathering of parts of activations, and for a message.
+
+        They are 0 if ranks of tp send no parts, and if messages travel while stages compute.
+        """
+        gather = message = 0.0
+        if self.operators.sends_parts:
+            gather = self._time(
+                lambda builder: builder.stream.wait(builder.gathered_parts, "stage.all_gather")
+            )
+        if not self.workload.overlap.pp and self.workload.layout.pp > 1:
+            source, target = (self.grid.stage_offset(0, stage) for stage in (0, 1))
+            message = self.costs.message_ps(source, target, self.operators.message_bytes)
+        return gather, message
 
     def _time(self, build: Callable[[BlockBuilder], object]) -> float:
         builder = self._builder()
@@ -310,11 +320,7 @@ def _stage(workload: LlmWorkload, blocks: Blocks, exchange: _Exchange, own: list
 
 
 def _waits(workload: LlmWorkload, blocks: Blocks, chunk: Chunk) -> Phases:
-    """Return how long a stage waits for messages of a chunk, and gathers their parts.
-
-    That is between steps, and only where messages do not travel while stages compute, or where
-    ranks of tp send a part each.
-    """
+    """Return how long a stage waits for messages of a chunk, and gathers their parts."""
     layout, number = workload.layout, chunk.number
     last = layout.pp * layout.chunks - 1
 
@@ -322,11 +328,7 @@ def _waits(workload: LlmWorkload, blocks: Blocks, chunk: Chunk) -> Phases:
         return 0 <= other <= last and stage_of(layout, other) != stage_of(layout, number)
 
     before, after = (passes(number + way) for way in (-1, 1))
-    gather = blocks.parts_ps() if blocks.operators.sends_parts else 0.0
-    message = 0.0
-    if not workload.overlap.pp and layout.pp > 1:
-        source, target = (blocks.grid.stage_offset(0, stage) for stage in (0, 1))
-        message = blocks.costs.message_ps(source, target, blocks.operators.message_bytes)
+    gather, message = blocks.waits
     forward = before * gather + after * message
     backward = after * gather + before * message
     return Phases(forward, backward, 0.0, forward + backward)

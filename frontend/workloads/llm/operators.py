@@ -195,7 +195,7 @@ class Times(NamedTuple):
         return Times(*map(sum, zip(self, *others, strict=True)))
 
 
-def whole(*parts: Times) -> Times:
+def in_turn(*parts: Times) -> Times:
     """Return the durations of operators one after the other."""
     return Times(0, 0, 0).plus(*parts)
 
@@ -440,7 +440,7 @@ class Operators:
     @cached_property
     def network(self) -> Times:
         """The feed-forward network, and the normalisation before it."""
-        return whole(*self.network_parts)
+        return in_turn(*self.network_parts)
 
     @cached_property
     def network_parts(self) -> tuple[Times, Times, Times]:
@@ -473,11 +473,11 @@ class Operators:
         local = experts.count // self.layout.ep
         if self.routed is None:
             tokens = -(-self.tokens * experts.top_k // local)
-            parts = [whole(*self._network("experts", experts.width, tokens, local))]
+            parts = [in_turn(*self._network("experts", experts.width, tokens, local))]
             assigned = [self.tokens * experts.top_k]
         else:
             parts = [
-                whole(
+                in_turn(
                     *(
                         part
                         for tokens in own
@@ -667,14 +667,14 @@ class Operators:
         parts = [matrix.part(self.layout.tp) for matrix in matrices]
         kernels = self._plain if plain else self._kernels
         if kernels is None:
-            return whole(*(self._roofline(name, tokens, part, number) for part in parts))
+            return in_turn(*(self._roofline(name, tokens, part, number) for part in parts))
         found = []
         for part in parts:
             beside = _ALONE if plain else self._beside
             if self.overlaps_tp and not plain:
                 beside = _BESIDE_TP[part.split]
             found.append(self._kernel_times(kernels, beside, tokens, part, number))
-        return whole(*found)
+        return in_turn(*found)
 
     def _kernel_times(
         self,
